@@ -113,8 +113,8 @@ type Figures = measure.Figures
 // pipeline, without caches, or by a table of the cycles of instructions.
 type CycleEstimate struct {
 	Core    string `json:"core"`                           // of the target
-	Model   string `json:"model"`                          // core whose pipeline was taken
-	Manual  string `json:"manual,omitempty"`               // whose table was taken instead of LLVM's model
+	Model   string `json:"model"`                          // core of the pipeline model
+	Manual  string `json:"manual,omitempty"`               // source of the table that replaces LLVM's model
 	Unknown uint64 `json:"unknown_instructions,omitempty"` // executed, but in neither model nor table; a cycle each
 	// ClockMHz is the clock of the board, which turns cycles into milliseconds; 0 if it is unknown.
 	ClockMHz int `json:"clock_mhz,omitempty"`

@@ -26,7 +26,7 @@ import (
 type InterpRequest struct {
 	Path   string   // of the text (.ripir): a program, or funcs
 	Func   string   // the func to run; "" for the only one, or for a program
-	SO     string   // artifact with the constants, of which a program's text has hashes only; "" fills them from Seed
+	SO     string   // artifact with the constants, as a program's text has only their hashes; "" fills them from Seed
 	Inputs []string // as RunRequest.Inputs; a func's inputs are all parameters that it does not write
 	Seed   uint64
 	// Unchecked allows reads of elements before they are written, and sums that wrap. Both are
@@ -44,7 +44,7 @@ type InterpResult struct {
 
 // ChoiceError says that a name is missing or unknown, and lists the names to choose from.
 type ChoiceError struct {
-	Path, What string // What is the thing to choose, e.g. "func"
+	Path, What string // the file, and the kind of thing to choose, e.g. "func"
 	Given      string
 	Names      []string
 }
@@ -166,7 +166,7 @@ func (r InterpRequest) program(text *irtext.File) (p *ir.Program, filled []strin
 	c := &ChoiceError{Path: r.Path, What: "func", Given: r.Func}
 	for _, f := range text.Funcs {
 		if f.Name == r.Func || r.Func == "" && len(text.Funcs) == 1 {
-			p, err := compile.Alone(f, compile.KernelOptions{Constants: map[string][]byte{}})
+			p, err := compile.KernelProgram(f, compile.KernelOptions{Constants: map[string][]byte{}})
 			return p, nil, err
 		}
 		c.Names = append(c.Names, f.Name)

@@ -42,8 +42,8 @@ func checksum(key string, data []byte) [sha256.Size]byte {
 
 // Cache is a folder of results under keys that name their content. Any number of goroutines and
 // processes may use one folder: a file appears by renaming, never half written, and one that is
-// damaged counts as absent. What it holds is executed, and a checksum tells damage but not intent:
-// so nobody else may write to the folder. A nil *Cache holds nothing.
+// damaged counts as absent. Its files are executed, and a checksum tells damage but not intent: so
+// nobody else may write to the folder. A nil *Cache holds nothing.
 type Cache struct {
 	dir   string
 	limit int64

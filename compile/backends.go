@@ -118,7 +118,7 @@ func refusal(b codegen.Backend, t targets.Target, kinds []codegen.Kind) string {
 // checkBackend fails with *UnknownBackendError or *BackendError unless the back end called name
 // makes each of kinds for t, or any kind if they are none. The name "" is any back end.
 func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
-	use, err := chosen(name)
+	use, err := selectBackends(name)
 	if err != nil || name == "" {
 		return err
 	}
@@ -141,8 +141,8 @@ func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
 	return &BackendError{Backend: name, Target: t.Name, Reason: reason, Accepted: accepted}
 }
 
-// chosen gives the back ends that may build: the one called name, or all.
-func chosen(name string) ([]codegen.Backend, error) {
+// selectBackends gives the back ends that may build: the one called name, or all.
+func selectBackends(name string) ([]codegen.Backend, error) {
 	if name == "" {
 		return backends(), nil
 	}
@@ -159,7 +159,7 @@ func usable(name string, t targets.Target, kinds []codegen.Kind) ([]codegen.Back
 	if err := checkBackend(name, t, kinds); err != nil {
 		return nil, err
 	}
-	return chosen(name)
+	return selectBackends(name)
 }
 
 // DefaultEmit lists the files that a user of a target wants first: a shared library and its header,
@@ -178,7 +178,7 @@ func CodeText(target, backend string) codegen.Kind {
 // target, else the second.
 func firstMade(target, backend string, first, second codegen.Kind) codegen.Kind {
 	t, err := findTarget(target)
-	use, berr := chosen(backend)
+	use, berr := selectBackends(backend)
 	if err != nil || berr != nil { // which compiling will tell
 		return first
 	}

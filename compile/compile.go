@@ -62,7 +62,7 @@ type Options struct {
 	Tried func(n int)
 	// NoDescribe leaves the description out (codegen.Input).
 	NoDescribe bool
-	Emit       []codegen.Kind // what to build; nil: nothing is generated, the Programs only
+	Emit       []codegen.Kind // kinds to build; nil: only the Programs are made
 	// Backend is the name of the back end that builds; "" lets each kind be built by the first that
 	// can.
 	Backend string
@@ -305,7 +305,7 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 		}
 		s, tuned := c.tuned.Schedules[f.Name]
 		if !tuned {
-			k, err := c.finder.of(ctx, f)
+			k, err := c.finder.scheduleOf(ctx, f)
 			if err != nil {
 				return choice{}, err
 			}

@@ -11,7 +11,8 @@ import (
 	"ripc/targets"
 )
 
-// TestRecall: what a search has found is found again without a search, whatever was known before; a damaged cache is no cache.
+// TestRecall: what a search has found is found again without a search, whatever was known before; a
+// damaged cache is no cache.
 func TestRecall(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -37,7 +38,7 @@ func TestRecall(t *testing.T) {
 				t.Fatal(err)
 			}
 			all = append(all, out...)
-			k, err := s.of(t.Context(), funcs[0])
+			k, err := s.scheduleOf(t.Context(), funcs[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,7 @@ func TestRecall(t *testing.T) {
 	s := &finder{model: model, target: target, known: map[string]found{}, kept: kept, program: []byte("c")}
 	k := groups[0][0]
 	kept.Put(s.question([]string{k.Key()}, make([]found, 1)), []byte("rubbish"))
-	if got, err := s.of(t.Context(), k); err != nil || got.Func == nil {
+	if got, err := s.scheduleOf(t.Context(), k); err != nil || got.Func == nil {
 		t.Errorf("rubbish: %v", err)
 	}
 }

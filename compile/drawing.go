@@ -11,7 +11,7 @@ import (
 	"ripc/schedule/strategy"
 )
 
-// kernel is a Func whose schedule is looked for.
+// kernel is a Func that a schedule is looked for.
 type kernel struct {
 	f       *ir.Func
 	layer   *strategy.Layer
@@ -53,7 +53,7 @@ func (k *kernel) promise() float64 {
 	return least
 }
 
-// numbered is a strategy with its knobs, whose points have numbers.
+// numbered is a strategy with its knobs. The points of its space have numbers.
 type numbered struct {
 	strategy.Strategy
 	knobs []strategy.Knob
@@ -80,8 +80,8 @@ func (n numbered) number(v strategy.Values) int {
 	return i
 }
 
-// besides yields the numbers of the points that differ from number i in one knob.
-func (n numbered) besides(i int) iter.Seq[int] {
+// neighbours yields the numbers of the points that differ from number i in one knob.
+func (n numbered) neighbours(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		step := 1
 		for _, k := range n.knobs {
@@ -96,7 +96,7 @@ func (n numbered) besides(i int) iter.Seq[int] {
 	}
 }
 
-// drawing is what is drawn of the space of a strategy.
+// drawing is a sample of the space of a strategy.
 type drawing struct {
 	numbered
 	seen, made map[int]bool
@@ -116,7 +116,7 @@ func (d *drawing) add(i int) {
 	}
 }
 
-// random adds n points, if there are so many.
+// random draws n points, or as many as are left.
 func (d *drawing) random(n int) {
 	r := rand.New(rand.NewPCG(uint64(d.size), uint64(len(d.own))))
 	for range min(n, d.size-len(d.own)) {

@@ -21,25 +21,25 @@ import (
 type found struct {
 	strategy.Choice
 	cost     float64          // on one core
-	time     float64          // cost times Model.Turns and room: what is compared
-	measured float64          // what its code took, in the unit of what measured it; 0 if it was not built
+	time     float64          // cost times Model.Turns and room; schedules are compared by it
+	measured float64          // cost of its code, in the unit of the measurement; 0 if it was not built
 	kernel   int              // which it is of, of those that are compared
 	at       sketch           // the point of the space that it was made of
 	counts   []float64        // of features; none of a kernel that was measured
 	records  []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
-	fits     bool             // code can be made of it: asked of what is taken
+	fits     bool             // code can be made of it; tested only for schedules that are taken
 	next     []found          // schedules of the same kernel that were made as well, the best first
 }
 
-// predict fills in what the schedule costs.
+// predict fills in the predicted cost of the schedule.
 func (k *found) predict(m *machine.Model, t targets.Target) {
 	p := m.Scheduled(k.Func, k.Values)
 	k.cost, k.counts = m.Predict(p), p.Counts
 	k.time = k.cost * m.Turns(p) * room(k.Func, t)
 }
 
-// room is by how much more f counts for the memory that it takes beside its buffers, on a chip
-// whose memory is small.
+// room is a factor of f's cost for the memory of its allocs. It is 1 on targets that have no limit
+// of RAM.
 func room(f *ir.Func, t targets.Target) float64 {
 	if t.RAM == 0 {
 		return 1
@@ -84,28 +84,28 @@ func newFinder(t targets.Target, o Options) (*finder, error) {
 	return s, err
 }
 
-// byTime puts what takes less first.
+// byTime orders schedules by time, the shortest first.
 func byTime(a, b found) int { return cmp.Compare(a.time, b.time) }
 
-// What a search looks at: more of it finds better schedules and takes longer.
+// Limits of a search: larger ones find better schedules and take longer.
 const (
-	drawn    = 6   // points of a strategy whose cost is guessed at first
+	drawn    = 6   // points of a strategy that are guessed at first
 	more     = 16  // and then, of a strategy that promises something
 	hopeless = 2.5 // by how many errors of the sieve a guess is above the least where no more is guessed
 	rounds   = 1   // in which the neighbours of the best are guessed as well
-	near     = 2   // of which that is done in a round
-	built    = 4   // points whose Funcs are made
-	begun    = 2   // starts of each strategy whose Funcs are made
+	near     = 2   // best points with neighbours that are guessed in a round
+	built    = 4   // points that Funcs are made of
+	begun    = 2   // starts of each strategy that Funcs are made of
 	each     = 1   // of each kernel that is compared, at least
 	giveUp   = 10  // for each that is to be made, how many are tried
 	climbs   = 12  // how often neighbours of the best Func are made at most
 	stride   = 4   // at a time
 	patience = 2   // how often in a row none of them may be better
-	others   = 3   // how many schedules are kept beside the best, of which too much code may become
+	others   = 3   // schedules that are kept beside the best, which may become too much code
 )
 
-// of is the schedule of f.
-func (s *finder) of(ctx context.Context, f *ir.Func) (found, error) {
+// scheduleOf is the schedule of f.
+func (s *finder) scheduleOf(ctx context.Context, f *ir.Func) (found, error) {
 	all, err := s.best(ctx, []*ir.Func{f})
 	if err != nil {
 		return found{}, err
@@ -324,7 +324,7 @@ func (s *finder) build(ctx context.Context, f *ir.Func, records []machine.Record
 }
 
 // search makes schedules of kernels with drawn spaces: at least n of those that promise most, if
-// there are enough, and a few of others whose guess is below the best cost that was found.
+// there are enough, and a few others with guesses below the best cost so far.
 func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, error) {
 	bound := math.Inf(1)
 	for i := range kernels {
@@ -419,7 +419,7 @@ func (s *finder) climbKernel(kernels []kernel, kernel int, all []found) []found 
 		best := slices.MinFunc(own, byTime)
 		space := best.at.space
 		var beside []sketch
-		for i := range space.besides(best.at.number) {
+		for i := range space.neighbours(best.at.number) {
 			if !space.made[i] {
 				p := space.point(i)
 				p.kernel = kernel
@@ -440,8 +440,7 @@ func (s *finder) climbKernel(kernels []kernel, kernel int, all []found) []found 
 	return all
 }
 
-// smaller returns the best of the schedules that were made beside k of which code can be made, or
-// else the plainest.
+// smaller returns the best schedule in k.next that is not too large for code, or else the plainest.
 func (s *finder) smaller(f *ir.Func, k found) (found, error) {
 	for _, other := range k.next {
 		other, err := s.complete(f, other)
@@ -541,7 +540,7 @@ func (s *finder) refine(k *kernel) {
 		s.guess(k, d.own)
 		for range rounds {
 			for _, p := range slices.Clone(d.own[:min(near, len(d.own))]) {
-				for i := range d.besides(p.number) {
+				for i := range d.neighbours(p.number) {
 					d.add(i)
 				}
 			}
@@ -550,7 +549,7 @@ func (s *finder) refine(k *kernel) {
 	}
 }
 
-// make builds points, those that can be built, and predicts what they cost.
+// make builds points, those that can be built, and predicts their costs.
 func (s *finder) make(kernels []kernel, points []sketch) []found {
 	var all []found
 	for _, p := range points {
@@ -566,15 +565,15 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 	return all
 }
 
-// Promise is a schedule and what the target's machine.Model expects of it: its cost times
+// Promise is a schedule and its prediction by the target's machine.Model: its cost times
 // Model.Turns.
 type Promise struct {
 	strategy.Choice
 	Time float64
 }
 
-// Promising are schedules of f of which the target's machine.Model expects most, the best first, of
-// a search that begins at n points; none where there is no such model.
+// Promising returns the best schedules of f by the target's machine.Model, the best first, of a
+// search that begins at n points; none if the target has no model.
 func Promising(ctx context.Context, f *ir.Func, t targets.Target, n int) ([]Promise, error) {
 	s, err := newFinder(t, Options{})
 	if err != nil || s.model == nil {

@@ -23,8 +23,9 @@ import (
 	"ripc/targets/isa"
 )
 
-// TestFinder: a search gives the same schedules each time, legal ones; equal Funcs are searched once and keep their names; kernels that
-// are compared get the schedule that is expected to be the best; a search stops. The model is of instructions that are counted, not measured.
+// TestFinder: a search gives the same schedules each time, legal ones; equal Funcs are searched
+// once and keep their names; kernels that are compared get the schedule that is expected to be the
+// best; a search stops. The model is of instructions that are counted, not measured.
 func TestFinder(t *testing.T) {
 	target, err := targets.Lookup("rpi3-armv7")
 	if err != nil {
@@ -67,7 +68,7 @@ func TestFinder(t *testing.T) {
 	ways := []way{{layout.Popcount, funcs[0]}, {layout.Dot, funcs[1]}, {layout.Table4, funcs[2]}}
 	all := make([]found, len(funcs))
 	for i, f := range funcs {
-		if all[i], _ = s.of(t.Context(), f); all[i].Func == nil {
+		if all[i], _ = s.scheduleOf(t.Context(), f); all[i].Func == nil {
 			t.Fatalf("%s has no schedule", f.Name)
 		}
 	}
@@ -90,14 +91,14 @@ func TestFinder(t *testing.T) {
 	other := *funcs[0]
 	other.Name = "other"
 	before := len(s.known)
-	k, err := s.of(t.Context(), &other)
+	k, err := s.scheduleOf(t.Context(), &other)
 	if err != nil || k.Func.Name != "other" || len(s.known) != before {
 		t.Errorf("an equal Func: %s, %v, %d searches more", k.Func.Name, err, len(s.known)-before)
 	}
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := s.of(stopped, kernel(layout.Table6)); !errors.Is(err, context.Canceled) {
+	if _, err := s.scheduleOf(stopped, kernel(layout.Table6)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that is stopped: %v", err)
 	}
 }
@@ -120,12 +121,13 @@ func TestUnmeasured(t *testing.T) {
 	if err != nil || len(all[0].records) == 0 || all[1].time >= all[0].time {
 		t.Fatalf("%v measured, %v predicted: %v", all[0].time, all[1].time, err)
 	}
-	if k, err := s.of(t.Context(), other); err != nil || k.Func == nil {
+	if k, err := s.scheduleOf(t.Context(), other); err != nil || k.Func == nil {
 		t.Error(err)
 	}
 }
 
-// TestRecords: of kernels that were measured the best schedule is taken, with its cost, and nothing else is looked for.
+// TestRecords: of kernels that were measured the best schedule is taken, with its cost, and nothing
+// else is looked for.
 func TestRecords(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -139,7 +141,7 @@ func TestRecords(t *testing.T) {
 	if err != nil || all[0].time != math.Inf(1) || all[1].time != records[0].Time {
 		t.Fatalf("%v and %v, of %v: %v", all[0].time, all[1].time, records, err)
 	}
-	k, err := s.of(t.Context(), measured)
+	k, err := s.scheduleOf(t.Context(), measured)
 	if err != nil || k.Strategy != records[0].Strategy || !maps.Equal(k.Values, records[0].Values) || k.cost != records[0].Cost {
 		t.Errorf("taken: %s %s, of %v: %v", k.Strategy, k.Values, records, err)
 	}
@@ -148,7 +150,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%v with all cores, %v on one; the first %v", r.Time, r.Cost, records[0].Time)
 		}
 	}
-	if k, err := s.of(t.Context(), other); err != nil || k.Func == nil || k.records != nil {
+	if k, err := s.scheduleOf(t.Context(), other); err != nil || k.Func == nil || k.records != nil {
 		t.Errorf("a kernel that was not measured: %v, %v", k.Values, err)
 	}
 	records = []machine.Record{{Strategy: "old"}, {Strategy: records[0].Strategy, Values: strategy.Values{"old": 1}}}
@@ -157,8 +159,9 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestSmaller: where code by a schedule is estimated to be less than it is, the back end's count decides: the next of what was made is taken of which code can be made, or else the
-// plainest schedule. The layer is of floats over many channels of which rows are written out.
+// TestSmaller: where code by a schedule is estimated to be less than it is, the back end's count
+// decides: the next of what was made is taken of which code can be made, or else the plainest
+// schedule. The layer is of floats over many channels of which rows are written out.
 func TestSmaller(t *testing.T) {
 	target, err := targets.Lookup("rpi3")
 	if err != nil {
@@ -238,8 +241,9 @@ func learned(t *testing.T, target targets.Target, funcs []*ir.Func, key func(*ir
 	return m
 }
 
-// TestEffort: of the schedules that are promising so many are built and simulated, and the best of those is taken, with what it cost; a search
-// stops while they are tried. Chips without an operating system have none that could be tried.
+// TestEffort: of the schedules that are promising so many are built and simulated, and the best of
+// those is taken, with what it cost; a search stops while they are tried. Chips without an
+// operating system have none that could be tried.
 func TestEffort(t *testing.T) {
 	need.Tool(t, "qemu-aarch64")
 	target, err := targets.Lookup("rpi3")

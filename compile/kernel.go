@@ -61,7 +61,7 @@ func StageConstants(p *ir.Program, stage int) map[string][]byte {
 // is refused, packs a parameter that is no constant, or cannot be proved right. It fails with an
 // *InternalError if f itself cannot be proved, else as codegen.Build.
 func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target, o KernelOptions) (*Unit, error) {
-	p, err := Alone(f, o)
+	p, err := KernelProgram(f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func UnknownLayer(file, name string, have []string) *ir.Error {
 		Help: suggest.DidYouMean(name, have) + "there are " + strings.Join(have, ", ")}
 }
 
-// Alone is a Program of one stage, which is f, with constants and inputs as o says.
-func Alone(f *ir.Func, o KernelOptions) (*ir.Program, error) {
+// KernelProgram is a Program of one stage, which is f, with constants and inputs as o says.
+func KernelProgram(f *ir.Func, o KernelOptions) (*ir.Program, error) {
 	p := &ir.Program{Name: f.Name, Funcs: []*ir.Func{f}}
 	s := o.Stage
 	s.Name, s.Op, s.Func, s.Args = cmp.Or(s.Name, f.Name), cmp.Or(s.Op, "func"), f.Name, nil

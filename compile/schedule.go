@@ -21,7 +21,7 @@ import (
 // choice is a trace for a Func.
 type choice struct {
 	schedule.Trace
-	schedule.Result      // what it makes of the Func, where that is known
+	schedule.Result      // the scheduled Func, where it is known
 	given           bool // it is the user's
 }
 
@@ -121,7 +121,7 @@ func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	if err != nil {
 		return strategy.Choice{}, err
 	}
-	c, err := s.of(context.Background(), f)
+	c, err := s.scheduleOf(context.Background(), f)
 	return c.Choice, err
 }
 

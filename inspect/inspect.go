@@ -117,7 +117,7 @@ type Why struct {
 	Code  string           `json:"code"`            // "only", "usual", "cheaper" or "asked"
 	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all algorithms that give the same sums, by name
 	Unit  string           `json:"unit,omitempty"`  // of the predictions: "instructions" or "cycles"
-	Terms map[string]int64 `json:"terms,omitempty"` // the largest differences to the next best algorithm, by what is counted
+	Terms map[string]int64 `json:"terms,omitempty"` // the largest differences to the next best algorithm, by feature
 	Text  string           `json:"text"`
 }
 

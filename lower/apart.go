@@ -17,7 +17,7 @@ type loosened struct {
 // store returns the form and the place in which the stage of n writes its result. With
 // Options.PackApart, levels that others read as bit planes go to separate bytes first.
 func (l *lowering) store(n *graph.Node) (layout.Form, place) {
-	form, at := l.made(n), l.result(n)
+	form, at := l.resultForm(n), l.result(n)
 	if !l.packApart || form != layout.Planes {
 		return form, at
 	}

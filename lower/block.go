@@ -8,19 +8,19 @@ import (
 )
 
 func (l *lowering) depthToSpace(n *graph.Node, a *graph.BlockAttrs, x *layout.Tensor, src string) {
-	l.moved(n, x, src, ops.DepthToSpace(a, *x))
+	l.addMove(n, x, src, ops.DepthToSpace(a, *x))
 }
 
 func (l *lowering) spaceToDepth(n *graph.Node, a *graph.BlockAttrs, x *layout.Tensor, src string) {
-	l.moved(n, x, src, ops.SpaceToDepth(a, *x))
+	l.addMove(n, x, src, ops.SpaceToDepth(a, *x))
 }
 
 func (l *lowering) resize(n *graph.Node, a *graph.ResizeAttrs, x *layout.Tensor, src string) {
-	l.moved(n, x, src, ops.Resize(a, *x))
+	l.addMove(n, x, src, ops.Resize(a, *x))
 }
 
-// moved adds the stage of f, which only moves the elements of x.
-func (l *lowering) moved(n *graph.Node, x *layout.Tensor, src string, f *ir.Func) {
+// addMove adds the stage of f, which only moves the elements of x.
+func (l *lowering) addMove(n *graph.Node, x *layout.Tensor, src string, f *ir.Func) {
 	why := graph.WhyMovesFloats
 	if x.Encoded() {
 		why = graph.NoReason

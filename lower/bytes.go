@@ -268,8 +268,8 @@ func (l *lowering) bitsWanted(name string) bool {
 		})
 }
 
-// made returns the form of n's result.
-func (l *lowering) made(n *graph.Node) layout.Form {
+// resultForm returns the form of n's result.
+func (l *lowering) resultForm(n *graph.Node) layout.Form {
 	if form, ok := l.forms[n.Output]; ok {
 		return form
 	}
@@ -307,7 +307,7 @@ func (l *lowering) floats(n, e *graph.Node) {
 		var x layout.Tensor
 		x, src = l.read(reader, tensor)
 		operand = func(w []float32) []float32 { return ops.BytesOperand(w, move, x.Shape) }
-		f = ops.FromBytes(x.Stored(), move, a.Steps, x.Shape)
+		f = ops.FromBytes(x.StoredType(), move, a.Steps, x.Shape)
 	} else {
 		x := l.g.Value(q.Inputs[0])
 		levels := q.Attrs.(*graph.QuantizeAttrs)

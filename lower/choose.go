@@ -62,7 +62,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		if asked {
 			if why := by.Lacks(f, &x); why != "" {
-				return nil, g.Errorf(n, "what gives its sums is "+suggest.List(texts(layout.Applying(f, &x)), 20),
+				return nil, g.Errorf(n, "its sums can be computed by "+suggest.List(texts(layout.Applying(f, &x)), 20),
 					"cannot be computed by %s: %s", by, why)
 			}
 			c.Algorithm, c.Why = by, layout.Asked

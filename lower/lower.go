@@ -227,7 +227,8 @@ func (l *lowering) result(n *graph.Node) place {
 	if at, ok := l.at[v.Name]; ok {
 		return at // planned by planConcats
 	}
-	b := ir.ProgBuf{Buffer: ops.Buffer(layout.Tensor{Value: *v, Form: l.made(n)}), Kind: ir.ArenaBuf, Layout: v.Layout}
+	b := ir.ProgBuf{Buffer: ops.Buffer(layout.Tensor{Value: *v, Form: l.resultForm(n)}), Kind: ir.ArenaBuf,
+		Layout: v.Layout}
 	if l.g.IsOutput(v.Name) && l.direct(v) {
 		b = interfaceBuffer(v, ir.OutputBuf)
 	} else if l.g.IsOutput(v.Name) {

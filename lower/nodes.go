@@ -420,7 +420,7 @@ func (l *lowering) planConcats() {
 			continue
 		}
 		unit, total := 1, y.Channels()
-		if l.made(n) == layout.Planes {
+		if l.resultForm(n) == layout.Planes {
 			unit = ops.WordBits
 		}
 		// Copies of bits clear the words of all.
@@ -474,7 +474,7 @@ func (l *lowering) size(name string) int64 {
 func (l *lowering) slices(name string) bool {
 	p, v := l.Producer(name), l.g.Value(name)
 	if p == nil || l.g.IsOutput(name) || l.ConsumerCount(name) != 1 ||
-		(l.made(p) == layout.Planes && v.Channels()%ops.WordBits != 0) {
+		(l.resultForm(p) == layout.Planes && v.Channels()%ops.WordBits != 0) {
 		return false
 	}
 	switch p.Op {
@@ -485,9 +485,9 @@ func (l *lowering) slices(name string) bool {
 	case "max_pool", "avg_pool":
 		return !l.done[p.Name]
 	case "int_map", "int_avg_pool":
-		return l.made(p).Bytewise()
+		return l.resultForm(p).Bytewise()
 	case "quantize", "threshold":
-		return l.made(p) == layout.Planes
+		return l.resultForm(p) == layout.Planes
 	}
 	return false
 }

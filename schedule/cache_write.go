@@ -21,9 +21,10 @@ import (
 //
 // Unless each iteration sets the whole region with "=" before it uses it, the region is copied in
 // first (loops y.c.r0, y.c.r1, ...). The region is found as for cache_read. It is refused if the
-// loop does not write the buffer, if the region of an alloc would have to be copied in (it may hold
-// elements without a value), if the loop is in a vectorize loop, if a call takes the buffer, and if
-// iterations of a parallel loop around it would write the same elements.
+// loop does not write the buffer, if the loop is in a vectorize loop, and if a call takes the
+// buffer. It is refused if the region of an alloc would have to be copied in, as this may hold
+// elements without a value. It is refused if iterations of a parallel loop around it would write
+// the same elements.
 func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	c, err := newLocal(f, "cache_write", buffer, loop, name, buffer+".c")
 	if err != nil {
@@ -39,7 +40,7 @@ func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 		if ir.FindAlloc(f.Body, buffer) != nil {
 			return nil, &ir.Error{
 				Msg: fmt.Sprintf("loop %%%s does not set all of its part of %%%s with = before it uses it, and "+
-					"what an alloc holds cannot be copied", loop, buffer),
+					"the elements of an alloc cannot be copied", loop, buffer),
 				Help: fmt.Sprintf("choose a loop around the one that sets %%%s", buffer),
 			}
 		}

@@ -23,9 +23,10 @@ import (
 //
 // The operands are the accumulator, the loop to pair, and a loop around it: an iteration of that
 // one holds the sum and the carries. Empty names give acc.s and acc.cs. It is refused if the paired
-// loop has an odd extent or a mark, or is not a perfect nest around one "+=" of a popcount in which
-// every inner loop indexes the accumulator. It is refused if the outer loop's statement around it
-// touches the accumulator otherwise or under a condition, and where cache_write is.
+// loop has an odd extent or a mark. It is refused if that loop is not a perfect nest around one
+// "+=" of a popcount, or if an inner loop does not index the accumulator. It is refused if the
+// outer loop's statement around it touches the accumulator otherwise or under a condition, and
+// where cache_write is.
 func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func, error) {
 	if sum == "" {
 		sum = buffer + ".s"

@@ -189,7 +189,8 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 	}
 	for _, r := range slices.Sorted(maps.Keys(deps.Accesses(m.producers...))) {
 		if a := ir.FindAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
-			return refuse("the nest that writes %%%s reads %%%s, whose scope does not reach loop %%%s", buffer, r, loop)
+			return refuse("the nest that writes %%%s reads %%%s, but loop %%%s is outside of its scope", buffer, r,
+				loop)
 		}
 	}
 	if err := m.checkOrder(touches[first:]); err != nil {
@@ -395,7 +396,7 @@ func (m *move) apply() *ir.Func {
 	in := insertBefore(m.relocate(m.loop.Body), buf, filled)
 	l := m.loop.WithBody(in)
 
-	rest := replace(without(m.alloc.Body, m.producers), l.Var, l)
+	rest := replace(removeStmts(m.alloc.Body, m.producers), l.Var, l)
 	g := m.f.WithBody(ir.MapStmt(m.f.Body, func(s ir.Stmt) ir.Stmt {
 		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buf.Name {
 			return rest

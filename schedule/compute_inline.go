@@ -17,9 +17,9 @@ import (
 //	=>
 //	for %i in 0:55 { %y[%i] = %x[%i] * 2i32 + %x[%i + 1] * 2i32 }
 //
-// It is refused if the buffer is no alloc, unless it is filled by one nest of loops with one "="
-// and a separate loop for each index, if that reads something that is written later in the scope,
-// and if a call takes the buffer.
+// It is refused if the buffer is no alloc, and if a call takes the buffer. One nest of loops must
+// fill it, with one "=" and a separate loop for each index. The nest may not read a buffer that is
+// written later in the scope.
 func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 	alloc := ir.FindAlloc(f.Body, buffer)
 	if alloc == nil {
@@ -65,7 +65,7 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 		}
 		return arith.Simplify(ir.Subst(st.Val, m), ranges)
 	}
-	body := ir.MapStmt(without(alloc.Body, []ir.Stmt{producer}), nil, func(e ir.Expr) ir.Expr {
+	body := ir.MapStmt(removeStmts(alloc.Body, []ir.Stmt{producer}), nil, func(e ir.Expr) ir.Expr {
 		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
 			if l, ok := e.(*ir.Load); ok && l.Buf == buffer {
 				return value(l.Idx)

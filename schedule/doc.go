@@ -32,14 +32,12 @@
 // repeats get ".1" and ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1,
 // .2, ..., .t): split, unroll, vectorize and tensorize accept it, and treat the copies in program
 // order.
+// # When a step is legal
 //
-// # What makes a step legal
+// Iterations of a loop are independent when the index of a dimension separates them in every buffer
+// they write: index = c*loop + rest, where rest spans less than c. Integer +=, |=, min= and max=
+// may be carried out in any order; float accumulations keep theirs. Everything else is refused.
 //
-// Iterations of a loop are independent when every buffer they write has a dimension whose index
-// separates them: index = c*loop + rest, where rest spans less than c. Integer +=, |=, min= and
-// max= may be carried out in any order; float accumulations keep theirs. Everything else is
-// refused.
-//
-// What a step makes is well-formed (ir.Verify), or the step is refused with what would be wrong.
-// Trace.Apply looks at that for all steps; a primitive that is called as a function does not.
+// The result of a step is well-formed (ir.Verify), or the step is refused with ir.Verify's error.
+// Trace.Apply verifies this for all steps; a primitive that is called as a function does not.
 package schedule

@@ -9,9 +9,9 @@ import (
 	"ripc/ir/deps"
 )
 
-// Flatten views two neighbouring dimensions of a buffer as one, so that a vector may go from one
-// row of the inner one to the next, as they lie in memory. Other systems: TVM transform_layout,
-// Exo's windows, MLIR memref.collapse_shape.
+// Flatten views two neighbouring dimensions of a buffer as one, as they lie in memory, so that a
+// vector may run on from one row into the next. Other systems: TVM transform_layout, Exo's windows,
+// MLIR memref.collapse_shape.
 //
 //	@f(%x: f32[224, 224, 3], ...) { ... for %w in 0:9 { for %c in 0:3 { %t[%w, %c] = %x[%h, %w, %c] } } ... }
 //	=> flatten x 1

@@ -15,8 +15,8 @@ import (
 //	for %a.b.f in 0:A * B { S[a := %a.b.f / B, b := %a.b.f % B] }
 //
 // An empty name gives a.b.f. It is refused if a loop has a mark, if something stands between the
-// two, if the product is beyond 2^31, and if an index takes a form that the IR does not have, such
-// as a count of a shift.
+// two, and if the product is beyond 2^31. It is refused if an index takes a form that the IR does
+// not have, such as a count of a shift.
 func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 	a, err := findLoop(f, outer)
 	if err != nil {

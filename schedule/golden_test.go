@@ -16,8 +16,9 @@ import (
 	"ripc/schedule"
 )
 
-// goldenCase is one func of a testdata file with the lines above it: "// RUN: steps" (several lines make one trace) and
-// "// ERROR: text" where the trace must be refused with a message that contains it.
+// goldenCase is one func of a testdata file with the lines above it: "// RUN: steps" (several lines
+// make one trace) and "// ERROR: text" where the trace must be refused with a message that contains
+// it.
 type goldenCase struct {
 	line int
 	head []string // all comment lines above the func, as they are
@@ -59,8 +60,9 @@ func readCases(t *testing.T, file string) []goldenCase {
 	return cases
 }
 
-// TestGolden runs the steps of every case, checks that the meaning is the same after each, and compares the text with
-// the .out.ripir file. Refusals are compared in full as well, with their help.
+// TestGolden runs the steps of every case, checks that the meaning is the same after each, and
+// compares the text with the .out.ripir file. Refusals are compared in full as well, with their
+// help.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ripir")
 	if err != nil || len(files) == 0 {
@@ -103,7 +105,7 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 	}
 	before := f
 	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, r schedule.Result) {
-		after := r.Whole()
+		after := r.PackingFunc()
 		difftest.Same(t, before, after)
 		difftest.Same(t, f, judge.Backwards(after))
 		checkFunc(t, r.Func)

@@ -43,7 +43,7 @@ func @still(%x: i64[2], %p: i8[1], out %y: i64[4, 2]) {
 		t.Fatal(err)
 	}
 	instr := parsed.Funcs[0]
-	for name, want := range map[string]string{"itself": "whose index 0 reads what the loop writes", "stale": "may leave dimension 0", "still": ""} {
+	for name, want := range map[string]string{"itself": "where index 0 reads elements that the loop writes", "stale": "may leave dimension 0", "still": ""} {
 		for _, f := range parsed.Funcs[1:] {
 			if f.Name != name {
 				continue

@@ -26,8 +26,8 @@ import (
 //	}
 //
 // With apart=N sums lie apart in blocks of N along the last dimension: those of a block's first
-// half at even places, of its second half at odd ones, so that even and odd lanes of a vector widen
-// to neighbours without a shuffle.
+// half at even places, of its second half at odd ones. Even and odd lanes of a vector then widen to
+// neighbours without a shuffle.
 //
 //	=> narrow_accumulate acc k u8 apart=32
 //	  ... %acc.u8[%o % 16 * 2 + %o / 16] += ...
@@ -63,7 +63,7 @@ func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, nam
 				ir.BufferString(c.buf))}
 		}
 		place = c.interleave(apart)
-		body = c.moved(body, place)
+		body = c.moveElements(body, place)
 	}
 	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.Const(t, 0)}
@@ -106,8 +106,8 @@ func (c *local) interleave(apart int) func(idx []ir.Expr) []ir.Expr {
 	}
 }
 
-// moved is body with the alloc's elements elsewhere.
-func (c *local) moved(body ir.Stmt, place func(idx []ir.Expr) []ir.Expr) ir.Stmt {
+// moveElements is body with the alloc's elements elsewhere.
+func (c *local) moveElements(body ir.Stmt, place func(idx []ir.Expr) []ir.Expr) ir.Stmt {
 	return ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
 		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
 			return &ir.Store{Buf: st.Buf, Idx: place(st.Idx), Op: st.Op, Val: st.Val}
@@ -136,11 +136,11 @@ func (c *local) onlySums() error {
 			Help: "split with tail=cut or tail=shift instead of tail=guard",
 		}
 	}
-	return c.whole()
+	return c.requireWholeStore()
 }
 
-// whole refuses unless some store of the loop runs over all of the region.
-func (c *local) whole() error {
+// requireWholeStore refuses unless some store of the loop runs over all of the region.
+func (c *local) requireWholeStore() error {
 	found := false
 	ir.Walk(c.body(), func(s ir.Stmt) bool {
 		st, ok := s.(*ir.Store)

@@ -91,8 +91,8 @@ type packDim struct {
 // as N.o and N.i, its index divided by factor and the remainder. Where the factor does not divide,
 // elements of a parameter that nobody reads are zero. A trace that packs a parameter needs
 // ApplyAll; of an alloc only the indices change. It is refused for outputs, if a dimension is
-// missing or named twice, if an index cannot be shown to lie inside the buffer where the loops
-// alone are known, and if a call takes the buffer.
+// missing or named twice, and if a call takes the buffer. It is refused if an index cannot be shown
+// to lie inside the buffer where the loops alone are known.
 func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func, *Pack, error) {
 	from, ok := f.Buffers()[buffer]
 	param, err := parameter(f, buffer)

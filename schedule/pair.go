@@ -16,9 +16,9 @@ import (
 //	%x[%k * 2], %x[%k * 2 + 1]   =>   %x[%k * 2], %x[%k * 2] ^ %x[%k * 2 + 1]
 //
 // A parameter is packed (see PackBuffer, ApplyAll). An alloc must be set by one "=" with a plain
-// loop as index in the dimension, and gets the differences there. It is refused if the words are no
-// integers, if the dimension does not exist or is odd, if a call takes the buffer, for outputs, and
-// if the alloc is set in another way or under a condition.
+// loop as index in the dimension, and gets the differences there. It is refused for outputs, if the
+// words are no integers, if the dimension does not exist or is odd, and if a call takes the buffer.
+// It is refused if the alloc is set in another way or under a condition.
 func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
 		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}

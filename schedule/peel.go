@@ -8,7 +8,7 @@ import (
 )
 
 // Peel gives the first and the last iterations of a loop loops of their own, so that conditions on
-// the border, such as those of padding, are decided in the middle. Other systems: Halide's loop
+// the border, such as padding's, are decided in the middle. Other systems: Halide's loop
 // partitioning, TVM loop_partition, Exo cut_loop.
 //
 //	for %w in 0:56 { %y[%w] = select(%w >= 1, %x[%w - 1], 0u32) }

@@ -19,7 +19,8 @@ import (
 	"ripc/targets/isa"
 )
 
-// randomShape gives small convolutions: extents that are 1, prime, multiples of usual factors, and one more.
+// randomShape gives small convolutions: extents that are 1, prime, multiples of usual factors, and
+// one more.
 func randomShape(draw func(label string, n int) int) shape {
 	s := shape{
 		H: 3 + draw("h", 6), W: 3 + draw("w", 6), K: 1 + draw("k", 3), Stride: 1 + draw("stride", 2), Pad: draw("pad", 2),
@@ -34,7 +35,8 @@ func randomShape(draw func(label string, n int) int) shape {
 	return s
 }
 
-// randomStep gives a step that names loops and buffers which exist; whether it is legal is another matter.
+// randomStep gives a step that names loops and buffers which exist; whether it is legal is another
+// matter.
 func randomStep(f *ir.Func, draw func(label string, n int) int) string {
 	var loops, allocs []string
 	var inside [][2]string // loops of a sum and one around each
@@ -151,8 +153,8 @@ func tensorize(f *ir.Func, loops []string, loop string, draw func(label string, 
 	return fmt.Sprintf("tensorize %s %s", loop, names[first])
 }
 
-// checkRandom applies random steps, after first, to a random func. A step either fails with an *ir.Error or leaves the
-// meaning alone.
+// checkRandom applies random steps, after first, to a random func. A step either fails with an
+// *ir.Error or leaves the meaning alone.
 func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, first ...string) (applied []string) {
 	f := conv(randomShape(draw))
 	g, instrs := f, schedule.WithInstrs(instructions())
@@ -189,7 +191,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 	checkFunc(t, g)
 	checkEmits(t, g)
 	t.Logf("trace:\n%s", trace)
-	whole := schedule.Result{Func: g, Packs: packs}.Whole()
+	whole := schedule.Result{Func: g, Packs: packs}.PackingFunc()
 	difftest.Same(t, f, whole)
 	difftest.Same(t, f, judge.Backwards(whole))
 	parsed, err := schedule.ParseTrace("trace", trace.String())
@@ -206,8 +208,8 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 	return applied
 }
 
-// checkEmits makes sure that code generation takes what the steps made, with the loops that they marked; only the size of
-// the code is known to it alone.
+// checkEmits makes sure that code generation takes what the steps made, with the loops that they
+// marked; only the size of the code is known to it alone.
 func checkEmits(t testing.TB, f *ir.Func) {
 	for _, name := range []string{"x86-64-v4", "rpi2"} {
 		tg, err := targets.Lookup(name)
@@ -257,7 +259,8 @@ func (t tb) Errorf(format string, args ...any) { t.rt.Errorf(format, args...) }
 func (t tb) Logf(format string, args ...any)   { t.rt.Logf(format, args...) }
 func (t tb) Failed() bool                      { return t.rt.Failed() }
 
-// FuzzSchedule reads random choices from bytes: no input may panic, and each step is refused or right.
+// FuzzSchedule reads random choices from bytes: no input may panic, and each step is refused or
+// right.
 func FuzzSchedule(f *testing.F) {
 	for _, seed := range []string{"", "\x05\x06\x02\x00\x01", strings.Repeat("\x03\x0b\x07\x01", 30)} {
 		f.Add([]byte(seed))

@@ -19,9 +19,9 @@ import (
 //
 // Where the body is a sequence, the loop that moves inwards is distributed over it; statements
 // before or after the nest keep a copy of the loop, named %a.1, %a.2 and so on. It is refused if
-// the loops are not nested in one another, if an alloc lies between them, if one is parallel, if
-// iterations of a distributed loop share elements, and if the order of a float accumulation, or of
-// anything else but an integer reduction, would change.
+// the loops are not nested in one another, if an alloc lies between them, and if one is parallel.
+// It is refused if iterations of a distributed loop share elements, and if the order of a float
+// accumulation, or of anything else but an integer reduction, would change.
 func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
 	chain, err := chainOf(f, loops)
 	if err != nil {
@@ -153,7 +153,7 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 		acc := deps.Accesses(s.Then)
 		for _, b := range slices.Sorted(maps.Keys(deps.Accesses(&ir.If{Cond: s.Cond, Then: &ir.Block{}}))) {
 			if deps.Written(acc[b]) {
-				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if whose condition reads %%%s, "+
+				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if with a condition on %%%s, "+
 					"which is written there", name, b)}
 			}
 		}
@@ -161,7 +161,7 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 		if err != nil {
 			return exposed{}, err
 		}
-		x.before, x.after = under(s.Cond, x.before), under(s.Cond, x.after)
+		x.before, x.after = guard(s.Cond, x.before), guard(s.Cond, x.after)
 		x.loop = x.loop.WithBody(&ir.If{Cond: s.Cond, Then: x.loop.Body})
 		return x, nil
 	case *ir.Alloc:
@@ -173,7 +173,7 @@ func expose(body ir.Stmt, name string) (exposed, error) {
 	return exposed{}, &ir.Error{Msg: fmt.Sprintf("no loop %%%s in the body", name)}
 }
 
-func under(cond ir.Expr, ss []ir.Stmt) []ir.Stmt {
+func guard(cond ir.Expr, ss []ir.Stmt) []ir.Stmt {
 	if !doesSomething(ss) {
 		return ss
 	}

@@ -18,8 +18,9 @@ import (
 //	for %o in 0:64 { for %l in 0:4 { ... %acc[%o, %l] += %xp[%k, %l] * %w[%k, %o, %l] ... } }
 //
 // Reads outside of the loop take the first copy. The result names the loop over copies; the default
-// is the name of the buffer and .r. It is refused if the buffer is no alloc, if the loop writes it
-// or does not read it, if a vectorize loop writes it, and if a call takes it.
+// is the name of the buffer and .r. It is refused if the buffer is no alloc, and if a vectorize
+// loop writes it or a call takes it. It is refused if the loop writes the buffer or does not read
+// it.
 func Replicate(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
 	refuse := func(help, format string, args ...any) (*ir.Func, error) {
 		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}

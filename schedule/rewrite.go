@@ -154,15 +154,15 @@ func conditions(f *ir.Func, name string) (held []ir.Expr) {
 	return held
 }
 
-// without removes statements from the sequence of a scope.
-func without(s ir.Stmt, drop []ir.Stmt) ir.Stmt {
+// removeStmts removes statements from the sequence of a scope.
+func removeStmts(s ir.Stmt, drop []ir.Stmt) ir.Stmt {
 	switch x := s.(type) {
 	case *ir.Alloc:
-		return &ir.Alloc{Buf: x.Buf, Body: without(x.Body, drop)}
+		return &ir.Alloc{Buf: x.Buf, Body: removeStmts(x.Body, drop)}
 	case *ir.Block:
 		var out []ir.Stmt
 		for _, t := range x.Stmts {
-			out = append(out, without(t, drop))
+			out = append(out, removeStmts(t, drop))
 		}
 		return ir.Seq(out...)
 	}

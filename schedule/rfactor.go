@@ -69,7 +69,7 @@ func Rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) (*i
 	for _, e := range c.region {
 		c.buf.Shape = append(c.buf.Shape, e.size)
 	}
-	if err := c.whole(); err != nil {
+	if err := c.requireWholeStore(); err != nil {
 		return nil, err
 	}
 	summed := c.body()

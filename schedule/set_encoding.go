@@ -21,10 +21,10 @@ import (
 //	=> set_encoding x u8
 //	... %acc[%o] += cast<i32>(popcount(%x[%k, %acc.part] ^ %w[%k, %o, %acc.part])) ...
 //
-// What is stored into an alloc is stored part by part, in a loop named after it too. What reads the
-// buffer otherwise puts the word together again. A parameter stays the same bytes: no pack is made,
-// the caller's buffer is viewed (ApplyAll tells). The result names the loops; the default is the
-// name of the buffer that is stored to, and .part. It is refused if the types are not unsigned
+// Words that are stored into an alloc are stored part by part, in a loop named after it too. Other
+// reads of the buffer put the word together again. A parameter stays the same bytes: no pack is
+// made, the caller's buffer is viewed (ApplyAll tells). The result names the loops; the default is
+// the name of the buffer that is stored to, and .part. It is refused if the types are not unsigned
 // integers, the new one narrower; for outputs; if a call takes the buffer; if a store into it
 // combines otherwise than by |=; and if a vectorize loop would get a loop inside.
 func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *Pack, error) {

@@ -52,9 +52,10 @@ func ParseTail(s string) (Tail, error) {
 //	for %l.o in 0:ceil(E/f) { for %l.i in 0:f { S[l := min(%l.o * f, E - f) + %l.i] } }
 //
 // An empty outer or inner gives l.o, l.i. It is refused if there is no such loop, if it is not
-// serial any more, if the factor is below 1, if a remainder is left with tail perfect, if the
-// factor exceeds the extent with cut or shift, and with shift if doing an iteration of l twice
-// could change the result. As a step it is also refused with guard where l counts a shift of bits.
+// serial any more, and if the factor is below 1. It is refused with perfect if a remainder is left,
+// and with cut or shift if the factor exceeds the extent. With shift it is refused if doing an
+// iteration of l twice could change the result. As a step it is also refused with guard where l
+// counts a shift of bits.
 func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {

@@ -155,9 +155,9 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 	return Result{f, a.packs}, nil
 }
 
-// Whole is a Func of the parameters that there were before the packs: it packs each time it runs.
-// It is for the interpreter, and for comparing with the Func before the trace.
-func (r Result) Whole() *ir.Func {
+// PackingFunc is a Func of the parameters that there were before the packs: it packs each time it
+// runs. It is for the interpreter, and for comparing with the Func before the trace.
+func (r Result) PackingFunc() *ir.Func {
 	f := r.Func
 	if len(r.Packs) == 0 {
 		return f

@@ -246,11 +246,11 @@ func (u *unifier) element(where, p string, pi []ir.Expr, b string, bi []ir.Expr)
 		win.Idx[d] = base.Expr()
 		for _, l := range u.loops {
 			if uses(win.Idx[d], func(v string) bool { return v == l }) {
-				return differ(fmt.Sprintf(", whose index %d runs otherwise along %%%s", d, l))
+				return differ(fmt.Sprintf(", where index %d runs otherwise along %%%s", d, l))
 			}
 		}
 		if !u.writes.Keep(win.Idx[d]) {
-			return differ(fmt.Sprintf(", whose index %d reads what the loop writes", d))
+			return differ(fmt.Sprintf(", where index %d reads elements that the loop writes", d))
 		}
 		inside := ir.Bin(ir.And, ir.Bin(ir.Ge, win.Idx[d], ir.Int(0)),
 			ir.Bin(ir.Le, win.Idx[d], ir.Int(buf.Shape[d]-n)))

@@ -11,8 +11,8 @@ import (
 //
 //	for %l in 0:4 { S }   =>   for %l in 0:4 unroll { S }
 //
-// It is refused if the loop has another mark, if a parallel loop lies in it, and if the func would
-// then have more than 4000 instructions (size.Max), as far as they can be estimated.
+// It is refused if the loop has another mark, and if a parallel loop lies in it. It is refused if
+// the func would then have more than 4000 instructions (size.Max) by estimate.
 func Unroll(f *ir.Func, loop string) (*ir.Func, error) {
 	l, err := findLoop(f, loop)
 	if err != nil {

@@ -1,8 +1,8 @@
 package targets
 
-// rpi3ARM is the Raspberry Pi 3 with a 32-bit system that promises ARMv7 alone. What ARMv8 adds to
-// the 32-bit instruction set is left out, and qemu's cortex-a15 (there is no 32-bit cortex-a53)
-// refuses it.
+// rpi3ARM is the Raspberry Pi 3 with a 32-bit system that promises ARMv7 alone. Instructions that
+// ARMv8 adds to the 32-bit set are left out, and qemu's cortex-a15 (there is no 32-bit cortex-a53)
+// refuses them.
 func rpi3ARM() Target {
 	return Target{
 		Name:         "rpi3-armv7",

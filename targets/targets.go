@@ -1,6 +1,6 @@
 // Package targets holds the facts of each machine that ripc can compile for: the features, spelled
 // out one by one, the sizes of vectors, registers and caches, cores, which only reports show, and
-// threads. What code costs on a machine is learned (schedule/machine).
+// threads. The cost of code on a machine is learned (schedule/machine).
 //
 // A target is data: one file, one function that returns a [Target]. To add a board, add a file and
 // a line in builtin. The package knows nothing of kernels, schedules or code generation.

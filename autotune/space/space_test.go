@@ -44,7 +44,8 @@ func drawSpace(t *rapid.T) *space.Space {
 
 func random(t *rapid.T) *rand.Rand { return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) }
 
-// TestPoints: points have different numbers; a neighbour of a point differs in one knob or in the strategy.
+// TestPoints: points have different numbers; a neighbour of a point differs in one knob or in the
+// strategy.
 func TestPoints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, r := drawSpace(t), random(t)
@@ -74,7 +75,8 @@ func TestPoints(t *testing.T) {
 	})
 }
 
-// TestBuild: a point gives the same schedule each time, or none with a *strategy.PointError; the schedule computes what the definition does.
+// TestBuild: a point gives the same schedule each time, or none with a *strategy.PointError; the
+// schedule computes what the definition does.
 func TestBuild(test *testing.T) {
 	rapid.Check(test, func(t *rapid.T) {
 		s, r := drawSpace(t), random(t)
@@ -98,7 +100,7 @@ func TestBuild(test *testing.T) {
 			t.Fatalf("the trace of %v does not give its Func and its packs: %v", p, err)
 		}
 		if got, err := c.Trace.ApplyAll(s.Task.Func); err == nil { // without instructions
-			difftest.Same(test, s.Task.Func, got.Whole(), 1)
+			difftest.Same(test, s.Task.Func, got.PackingFunc(), 1)
 		}
 	})
 }
@@ -129,7 +131,8 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// BenchmarkBuild is the schedules of random points of a convolution as digits has it, of which a tuner builds several for each that it measures.
+// BenchmarkBuild is the schedules of random points of a convolution as digits has it, of which a
+// tuner builds several for each that it measures.
 func BenchmarkBuild(b *testing.B) {
 	for _, name := range []string{"x86-64-v4", "rpi3"} {
 		b.Run(name, func(b *testing.B) {

@@ -114,7 +114,7 @@ func (j *judge) function() {
 			continue
 		}
 		j.step(text, f, r, contents)
-		f = r.Whole()
+		f = r.PackingFunc()
 	}
 }
 
@@ -126,7 +126,7 @@ func (j *judge) step(text string, f *ir.Func, r schedule.Result, contents [][][]
 		j.fail(claim, f, "%s leaves a Func that is not well-formed: %v\n%s", text, err, r.Func)
 		return
 	}
-	g := r.Whole()
+	g := r.PackingFunc()
 	for _, in := range contents {
 		want, err := j.run(f, in, interp.Checks{Reads: true})
 		if err != nil {

@@ -208,7 +208,10 @@ func wordFaults(path, text string) ([]wordFault, error) {
 		if strings.HasPrefix(strings.TrimSpace(line), "//") {
 			most = commentColumns
 		}
-		if n := len([]rune(strings.ReplaceAll(line, "\t", "    "))); n > most && !isRaw[i+1] && !strings.HasPrefix(line, "//go:") {
+		// A directive is one line, and a listing in a comment is IR text or code, which has lines of its own.
+		isDirective, isListing := strings.HasPrefix(line, "//go:"), strings.HasPrefix(line, "//\t")
+		n := len([]rune(strings.ReplaceAll(line, "\t", "    ")))
+		if n > most && !isRaw[i+1] && !isDirective && !isListing {
 			found = append(found, wordFault{path, fmt.Sprintf("%d columns", n), strings.TrimSpace(line), i + 1})
 		}
 	}

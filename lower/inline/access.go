@@ -47,7 +47,7 @@ func redirectWrite(f *ir.Func, k int, m move, t targets.Target) *ir.Func {
 	}
 	name := f.Name + "_to_" + m.axes()
 	if !slices.Equal(f.Params[k].Shape, m.x.Shape) || !m.keepsRows() &&
-		(!deps.Once(f, f.Params[k].Name) || !t.ScatteredStores(m.apart())) {
+		(!deps.Once(f, f.Params[k].Name) || !t.ScatteredStores(m.strideBytes())) {
 		return nil
 	}
 	g := indexed(f, k, name, m.y, m.target)
@@ -120,7 +120,7 @@ func copyForSums(f *ir.Func, k int, name string, m move, t targets.Target) *ir.F
 	default:
 		nest := ir.Nest(loops, copyElement(p, i, m, i))
 		g = as(f.WithBody(&ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape, Role: ir.RolePad},
-			Body: before(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
+			Body: prepend(nest, fromCopy(f.Body, p, 0))}), k, name, m.x)
 	}
 	switch {
 	case copied == "" || !shared(g, copied):
@@ -234,7 +234,7 @@ func copyPixels(f *ir.Func, k int, name string, m move) *ir.Func {
 	i = append(pixel, i[last])
 	nest := ir.Nest(loops[last:], copyElement(p, i[last:], m, i))
 	s = &ir.Alloc{Buf: ir.Buffer{Name: copyName, Type: p.Type, Shape: p.Shape[last:]},
-		Body: before(nest, fromCopy(s, p, last))}
+		Body: prepend(nest, fromCopy(s, p, last))}
 	for d := len(around) - 1; d >= 0; d-- {
 		s = around[d].WithBody(s)
 	}
@@ -271,10 +271,10 @@ func as(g *ir.Func, k int, name string, b ir.Buffer) *ir.Func {
 	return g
 }
 
-// before is s with another statement before those in the scope of its buffers.
-func before(first, s ir.Stmt) ir.Stmt {
+// prepend is s with another statement before those in the scope of its buffers.
+func prepend(first, s ir.Stmt) ir.Stmt {
 	if a, ok := s.(*ir.Alloc); ok {
-		return &ir.Alloc{Buf: a.Buf, Body: before(first, a.Body)}
+		return &ir.Alloc{Buf: a.Buf, Body: prepend(first, a.Body)}
 	}
 	return ir.Seq(first, s)
 }

@@ -25,7 +25,7 @@ func Moves(ctx context.Context, p *ir.Program, t targets.Target) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		in.through(heap.Pop(&in.due).(int))
+		in.bypass(heap.Pop(&in.due).(int))
 	}
 	in.finish()
 	return nil
@@ -96,8 +96,8 @@ func (in *inliner) usesOf(buf string, i, k int) map[use]bool {
 	return in.readers[buf]
 }
 
-// through does without stage i, if it can.
-func (in *inliner) through(i int) {
+// bypass does without stage i, if it can.
+func (in *inliner) bypass(i int) {
 	m, ok := moveOf(in.funcs[in.Stages[i].Func])
 	if !ok {
 		return

@@ -7,7 +7,8 @@ import (
 )
 
 // reorderToMemory returns the nest of l with its loops in the order of the elements of a buffer in
-// memory, if it only fills the buffer, one element in each iteration; else l.
+// memory. A nest that does more than to fill the buffer, one element in each iteration, stays as it
+// is.
 func reorderToMemory(l *ir.For, buf string) ir.Stmt {
 	loops := map[string]ir.Loop{}
 	var s ir.Stmt = l

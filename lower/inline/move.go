@@ -143,9 +143,9 @@ func (m move) keepsRows() bool {
 	return last.dim == len(m.y.Shape)-1 && last.stride == 1
 }
 
-// apart is how many bytes lie in y between elements that are neighbours in x, of a move that is
-// bijective.
-func (m move) apart() int {
+// strideBytes is how many bytes lie in y between elements that are neighbours in x, of a move that
+// is bijective.
+func (m move) strideBytes() int {
 	last := m.from[len(m.from)-1].dim
 	n := m.y.Type.Bits() / 8
 	if last >= 0 {

@@ -94,7 +94,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 		Line: Line{Rising: by.ones && x.Enc != ir.BipolarInv}}
 	c.Rows, c.Cols, c.Words = w.extent(f)
 	c.Parts = w.inParts(f, x, t)
-	if c.Rest = w.rest(f, x); c.Rest > 0 {
+	if c.Rest = w.residualBits(f, x); c.Rest > 0 {
 		c.Words--
 	}
 	if w.Window == Lanes || w.Window == DenseLanes {
@@ -115,7 +115,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	}
 	alone := comparesCounts(f, x)
 	if w.narrow() || t.ShortSums && alone {
-		c.Most = w.most(f, c.Planes)
+		c.Most = w.maxPlaneCount(f, c.Planes)
 	}
 	c.solve(f, x)
 	if c.Add = f.Add; c.Half == 0 {
@@ -375,7 +375,7 @@ func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 			taps[i] += coef * (2*c.ones[(tap*len(c.Coefs)+j)*f.Out+o] - int32(f.GroupIn()))
 		}
 	}
-	return c.outside(f, x, taps)
+	return c.borderCorrection(f, x, taps)
 }
 
 // complementCorrection is correction for counts of ones: a padded tap of level 0 counts as the
@@ -387,12 +387,12 @@ func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Corre
 			taps[i] -= coef * c.ones[(i/f.Out*len(c.Coefs)+j)*f.Out+i%f.Out]
 		}
 	}
-	return c.outside(f, x, taps)
+	return c.borderCorrection(f, x, taps)
 }
 
-// outside sums, for each border class, the taps [KH*KW, Out] outside the image at the highest
-// level.
-func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
+// borderCorrection sums, for each border class, the taps [KH*KW, Out] outside the image at the
+// highest level.
+func (c *Counts) borderCorrection(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
 	k := &Correction{Classes: classesOf(f, x), Twice: true}
 	m := int32(1)<<c.Planes - 1
 	for _, outside := range f.OutsideTaps(x.Shape[1], x.Shape[2]) {
@@ -409,9 +409,9 @@ func (c *Counts) outside(f *graph.FusedConv, x *graph.Value, taps []int32) *Corr
 	return k
 }
 
-// Made returns the kind of words that are gathered for windows: the counted words, or the words
-// with those as parts.
-func (c *Counts) Made() Counted {
+// GatheredWords returns the kind of words that are gathered for windows: the counted words, or the
+// words with those as parts.
+func (c *Counts) GatheredWords() Counted {
 	if c.Parts {
 		return Counted{c.Counted.Window, WordBits}
 	}

@@ -39,8 +39,8 @@ func groupsOf(channels, bits int) Groups {
 	return g
 }
 
-// made is the number of groups that have tables.
-func (g Groups) made() int { return g.Chunks * g.PerChunk }
+// tableGroups is the number of groups that have tables.
+func (g Groups) tableGroups() int { return g.Chunks * g.PerChunk }
 
 // separates reports whether every n channels have groups of their own in g, a cut into groups of
 // `bits` channels.

@@ -65,8 +65,8 @@ func (t Tensor) Element() ir.Type {
 	return t.DType()
 }
 
-// Stored returns the type of t's stored levels, with Signed set for their bytes.
-func (t Tensor) Stored() scalar.LevelType {
+// StoredType returns the type of t's stored levels, with Signed set for their bytes.
+func (t Tensor) StoredType() scalar.LevelType {
 	s := t.LevelType
 	s.Signed = t.Form == SignedBytes
 	return s

@@ -84,7 +84,7 @@ func lacksTables(f *graph.FusedConv, x *graph.Value, bits int) string {
 	case len(by.coefs) > 1:
 		return fmt.Sprintf("its weights have %d planes", len(by.coefs))
 	case by.ones:
-		return "its weights are 0 and 1, and tables hold what differs from them"
+		return "its weights are 0 and 1, and tables count the bits that differ from them"
 	}
 	return ""
 }
@@ -164,7 +164,7 @@ func (t *Tables) share(f *graph.FusedConv, x *graph.Value, m targets.Target) {
 		t.Each, t.Merged = t.Used, true
 	}
 	if (t.Merged || f.GroupCount() == 1) && t.inRuns(f, x, m) {
-		t.Each = t.made()
+		t.Each = t.tableGroups()
 	}
 }
 
@@ -180,11 +180,11 @@ func (t *Tables) instruction(m targets.Target) bool {
 // other code does as well by fewer tables, unless these are nearly all.
 func (t *Tables) inRuns(f *graph.FusedConv, x *graph.Value, m targets.Target) bool {
 	_, cols := f.OutSize(x.Shape[1], x.Shape[2])
-	whole := t.made()%8 == 0 || t.made() == 4 && t.Chunks == 1
-	nearlyAll := 3*t.made() <= 4*t.Used
+	whole := t.tableGroups()%8 == 0 || t.tableGroups() == 4 && t.Chunks == 1
+	nearlyAll := 3*t.tableGroups() <= 4*t.Used
 	return m.ShortLookups && t.Bounded && !t.Halves && t.Bits == tableBits &&
 		(m.Registers < manyRegisters || nearlyAll) &&
-		whole && f.Out%WordBits == 0 && cols > 1 && f.Pool == nil && f.KH*f.KW*t.made()*t.Most > maxCount
+		whole && f.Out%WordBits == 0 && cols > 1 && f.Pool == nil && f.KH*f.KW*t.tableGroups()*t.Most > maxCount
 }
 
 // tableBits is the number of channels of a group with a table that fills a register of bytes.

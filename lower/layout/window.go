@@ -66,11 +66,11 @@ func (c Counted) algorithm() algorithm {
 	return algorithm{name: name, counted: c, lacks: c.lacks, layOut: layOut}
 }
 
-// counted returns the words that a counts; none, of 0 bits, if it counts no words.
-func (a Algorithm) counted() Counted { return algorithms()[a].counted }
+// countedWords returns the words that a counts; none, of 0 bits, if it counts no words.
+func (a Algorithm) countedWords() Counted { return algorithms()[a].counted }
 
 // Counts reports whether algorithm a counts words.
-func (a Algorithm) Counts() bool { return a.counted().Bits > 0 }
+func (a Algorithm) Counts() bool { return a.countedWords().Bits > 0 }
 
 // lacks says why the sums of f over x are no counts of words of c; "" where they are.
 func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
@@ -88,8 +88,8 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return "its groups are no blocks of filters"
 	case c.narrow() && cutOf(f).ones:
 		return "its weights are 0 and 1"
-	case c.narrow() && c.most(f, x.Bits) >= 1<<c.Bits-1:
-		return fmt.Sprintf("its counts may reach %d, more than %d bits hold", c.most(f, x.Bits), c.Bits)
+	case c.narrow() && c.maxPlaneCount(f, x.Bits) >= 1<<c.Bits-1:
+		return fmt.Sprintf("its counts may reach %d, more than %d bits hold", c.maxPlaneCount(f, x.Bits), c.Bits)
 	case c.Bits == 16 && Counted{w, 8}.lacks(f, x) == "":
 		return "8 bits hold its counts"
 	case w == Dense && !c.narrow() && in%WordBits == 0:
@@ -116,8 +116,8 @@ func corrected(f *graph.FusedConv) bool {
 	return f.Epilogue.Border != nil || f.Pad.Any() && !f.X.Has(f.PadValue)
 }
 
-// most returns the largest count of planes of the input by the words.
-func (c Counted) most(f *graph.FusedConv, planes int) int {
+// maxPlaneCount returns the largest count of planes of the input by the words.
+func (c Counted) maxPlaneCount(f *graph.FusedConv, planes int) int {
 	rows, cols, words := c.extent(f)
 	return min(rows*cols*words*c.Bits, math.MaxInt32) * (1<<planes - 1)
 }
@@ -130,7 +130,7 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 	for _, v := range coefs {
 		most = max(most, v, -v)
 	}
-	return int64(c.most(f, planes)) * int64(len(coefs)) * int64(most)
+	return int64(c.maxPlaneCount(f, planes)) * int64(len(coefs)) * int64(most)
 }
 
 // rowwise returns Counts.Rowwise for target t: pixels of one word, with neighbouring positions that
@@ -152,14 +152,14 @@ func (c Counted) parted(f *graph.FusedConv) bool {
 // inParts reports whether t reads parts of words. In-order cores wait for the instructions that cut
 // a word, so they do it only for fewer counted words.
 func (c Counted) inParts(f *graph.FusedConv, x *graph.Value, t targets.Target) bool {
-	return c.parted(f) && (!t.InOrder || c.rest(f, x) > 0)
+	return c.parted(f) && (!t.InOrder || c.residualBits(f, x) > 0)
 }
 
-// rest is how many bits of a window of f are left over by whole words of c, where they are few and
-// choose thresholds instead of being counted: a word less is read and counted, and no threshold
-// more read than would be. Those of several levels that are the same for all positions stay in
-// registers if nothing chooses them.
-func (c Counted) rest(f *graph.FusedConv, x *graph.Value) int {
+// residualBits is how many bits of a window of f are left over by whole words of c, where they are
+// few and choose thresholds instead of being counted: a word less is read and counted, and no
+// threshold more read than would be. Those of several levels that are the same for all positions
+// stay in registers if nothing chooses them.
+func (c Counted) residualBits(f *graph.FusedConv, x *graph.Value) int {
 	if !c.parted(f) || x.Bits > 1 || f.Products() < c.Bits || !comparesCounts(f, x) {
 		return 0
 	}
@@ -174,8 +174,9 @@ func (c Counted) rest(f *graph.FusedConv, x *graph.Value) int {
 	return n
 }
 
-// Whole is how many words of each pixel of the window are words of Dense as they lie in memory.
-func (c Counted) Whole(f *graph.FusedConv) int {
+// WholeWords is how many words of each pixel of the window are words of Dense as they lie in
+// memory.
+func (c Counted) WholeWords(f *graph.FusedConv) int {
 	if c.Window != Dense || c.narrow() || f.GroupCount() > 1 {
 		return 0
 	}
@@ -242,7 +243,7 @@ type Piece struct {
 // Pieces returns the pieces of Dense words that are no whole words of a pixel, [groups, words of a
 // group].
 func (c Counted) Pieces(f *graph.FusedConv) [][]Piece {
-	first := c.Whole(f) * WordBits
+	first := c.WholeWords(f) * WordBits
 	parts, n := c.parts(f)
 	all := n * f.GroupCount() // bits of a part, of all groups
 	n -= first
@@ -282,7 +283,7 @@ func shifted(w uint32, by int) uint32 {
 }
 
 // LaneWords says how the words of Lanes are gathered. Word j of filter o takes the bits Masks[j, u,
-// o] of words LaneBase(o)+u of the pixel, u from 0 to Sources-1, and rotates them right by
+// o] of words LaneBase(o)+u of the pixel, with u from 0 to Sources-1. Then it is rotated right by
 // Rotate[o].
 type LaneWords struct {
 	Words, Sources int
@@ -330,7 +331,7 @@ func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
 	switch c.Window {
 	case Dense:
-		whole := c.Whole(f)
+		whole := c.WholeWords(f)
 		return 1, 1, taps*whole + ceilDiv(taps*(in-whole*WordBits), c.Bits)
 	case DenseLanes:
 		n := PixelsPerWord(f)
@@ -343,7 +344,7 @@ func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 // has in pixel tap of a window.
 func (c Counted) place(f *graph.FusedConv, tap, ch int) (word, bit int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
-	switch whole := c.Whole(f); {
+	switch whole := c.WholeWords(f); {
 	case c.Window == Dense && ch < whole*WordBits:
 		return tap*whole + ch/WordBits, ch % WordBits
 	case c.Window == Dense:

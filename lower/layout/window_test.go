@@ -12,7 +12,8 @@ import (
 	"ripc/ir"
 )
 
-// TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the sums.
+// TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the
+// sums.
 func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		in, out, groups int
@@ -31,7 +32,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and none of other groups.
+// TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and
+// none of other groups.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := rapid.IntRange(1, 3).Draw(t, "groups")
@@ -41,7 +43,7 @@ func TestPieces(t *testing.T) {
 		c := Counted{Dense, rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
 		pieces, taps := c.Pieces(f), f.KH*f.KW
 		_, _, words := c.extent(f)
-		whole := taps * c.Whole(f)
+		whole := taps * c.WholeWords(f)
 		if len(pieces) != g*(words-whole) {
 			t.Fatalf("%d words of pieces, want %d groups of %d", len(pieces), g, words-whole)
 		}
@@ -52,7 +54,8 @@ func TestPieces(t *testing.T) {
 					if word < whole {
 						continue
 					}
-					// A pixel that has this channel alone gives this bit, and nothing else in the words of all groups.
+					// A pixel that has this channel alone gives this bit, and nothing else in the
+					// words of all groups.
 					part, from := tap, group*f.GroupIn()+ch
 					if c.Columns(f) {
 						part, from = tap%f.KW, tap/f.KW*f.In+ch

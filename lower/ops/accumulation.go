@@ -65,7 +65,7 @@ func (c *conv) outputOfSums(x ir.Buffer, slice Slice) ir.Buffer {
 
 // accumulators adds the buffer of accumulators of type t, and returns it with the loops over it.
 func (c *conv) accumulators(t ir.Type) (acc ir.Buffer, outer []ir.Loop) {
-	acc = made(ir.RoleSum, "acc", t, c.sumShape()...)
+	acc = allocBuffer(ir.RoleSum, "acc", t, c.sumShape()...)
 	c.bufs = append(c.bufs, acc)
 	outer, _ = image("acc.", acc.Shape, "o")
 	return acc, outer

@@ -23,11 +23,11 @@ func AddLevels(x, y *graph.Value, minus bool) *ir.Func {
 	for k, t := range [2]scalar.LevelType{x.LevelType, y.LevelType} {
 		o := operands[k]
 		a.x[k], a.at[k], a.one[k] = BitBuffer(fmt.Sprintf("x%d", k), t.Bits, o.size, t.Enc), o.pixel(i), o.single(s)
-		f.Params = append(f.Params, in(a.x[k]))
+		f.Params = append(f.Params, inParam(a.x[k]))
 	}
-	f.Params = append(f.Params, out(dst))
+	f.Params = append(f.Params, outParam(dst))
 	carry := buf("carry", ir.U32, dst.Shape[4])
-	words := ir.Nest(loops("", over(ir.Word, "c", dst.Shape[4])), ir.Seq(a.word(i, carry, ir.V("c"))...))
+	words := ir.Nest(loops("", loop(ir.Word, "c", dst.Shape[4])), ir.Seq(a.word(i, carry, ir.V("c"))...))
 	f.Body = ir.Nest(outer, allocs([]ir.Buffer{carry}, words))
 	return f
 }

@@ -26,7 +26,7 @@ func (c *conv) levelsBeside() []ir.Buffer {
 // beside, a word of channels after the other.
 func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 	v := c.values(acc)
-	outer, i := pixels("", c.outputShape(), over(ir.Word, "q", Words(c.Out)))
+	outer, i := pixels("", c.outputShape(), loop(ir.Word, "q", Words(c.Out)))
 	o := add(mul(i[3], ir.Int(WordBits)), ir.V("l"))
 	at := append(slices.Clone(i[:3]), o)
 	to := append(slices.Clone(i[:3]), add(o, ir.Int(offset)))
@@ -36,7 +36,7 @@ func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 		clear, or := packBits(z, nil, c.besideBits(k, v, at), i[:3], add(i[3], ir.Int(c.Beside[k].Offset)), ir.V("l"))
 		zero, lane = append(zero, clear...), append(lane, or...)
 	}
-	word := ir.Nest(loops("", over(ir.Bit, "l", min(c.Out, WordBits))), ir.Seq(lane...))
+	word := ir.Nest(loops("", loop(ir.Bit, "l", min(c.Out, WordBits))), ir.Seq(lane...))
 	c.nests = append(c.nests, ir.Nest(outer, ir.Seq(append(zero, word)...)))
 }
 
@@ -66,7 +66,7 @@ func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	if b.Steps == nil && b.Formula == nil && c.To.Integers() {
 		return c.integerBits(k, v, at)
 	}
-	steps := c.made().UnitSteps()
+	steps := c.outputTensor().UnitSteps()
 	if b.Steps != nil {
 		steps = slices.Concat(steps, b.Steps.Steps)
 	}
@@ -84,7 +84,7 @@ func (c *conv) besideBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	return inverted(bits, b.Threshold.Enc)
 }
 
-// integerBits returns the bits of beside level k if v holds integers, whose unit is exact. The
+// integerBits returns the bits of beside level k if v holds integers of an exact unit. The
 // thresholds are integers as well.
 func (c *conv) integerBits(k int, v ir.Buffer, at []ir.Expr) []ir.Expr {
 	b := c.Beside[k]

@@ -27,7 +27,7 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 				return ir.Bin(ir.Ne, bitOf(x, ir.Int(0), p[:len(p)-1], p[len(p)-1]), ir.Const(ir.U32, 0))
 			}
 		}
-		f.Params, read = append(f.Params, in(x)), append(read, load)
+		f.Params, read = append(f.Params, inParam(x)), append(read, load)
 	}
 	value := func(i []ir.Expr) ir.Expr {
 		args := make([]ir.Expr, len(read))
@@ -38,7 +38,7 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	}
 	if fn.Truth() {
 		y := BitBuffer("y", 1, s, ir.Unipolar)
-		f.Params = append(f.Params, out(y))
+		f.Params = append(f.Params, outParam(y))
 		f.Body = packLoop(y, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 			return []ir.Expr{value(append(slices.Clone(i), o))}
 		})
@@ -46,7 +46,7 @@ func Function(fn scalar.Function, shapes ...[]int) *ir.Func {
 	}
 	y := buf("y", ir.F32, s...)
 	ls, i := image("", s, "c")
-	f.Params = append(f.Params, out(y))
+	f.Params = append(f.Params, outParam(y))
 	f.Body = ir.Nest(ls, set(y, value(i), i...))
 	return f
 }

@@ -97,18 +97,18 @@ func (m *blocks) build() *ir.Func {
 		m.x.Shape[3])
 	x, y := tensorBuffer("x", m.x, m.x.Shape), tensorBuffer("y", m.x, m.to)
 	last, axis := m.inner, ir.Channel
-	ls := []ir.Loop{over(ir.Batch, "b", m.small[0]), over(ir.Row, "h", m.small[1]), over(ir.NoAxis, "i", m.block[0]),
-		over(ir.Col, "w", m.small[2]), over(ir.NoAxis, "j", m.block[1])}
+	ls := []ir.Loop{loop(ir.Batch, "b", m.small[0]), loop(ir.Row, "h", m.small[1]), loop(ir.NoAxis, "i", m.block[0]),
+		loop(ir.Col, "w", m.small[2]), loop(ir.NoAxis, "j", m.block[1])}
 	var plane []ir.Expr
 	if m.x.Form == layout.Planes {
 		if !m.whole {
 			return unary(name, x, y, repackLoop(x, y, func(i []ir.Expr) []ir.Expr { return m.read(i[:3], i[3]) }))
 		}
 		last, axis = Words(m.inner), ir.Word
-		ls = append([]ir.Loop{over(ir.Plane, "p", m.x.Bits)}, ls...)
+		ls = append([]ir.Loop{loop(ir.Plane, "p", m.x.Bits)}, ls...)
 		plane = []ir.Expr{ir.V("p")}
 	}
-	ls = append(ls, over(axis, "o", last))
+	ls = append(ls, loop(axis, "o", last))
 	p := pixel{b: ir.V("b"), h: ir.V("h"), i: ir.V("i"), w: ir.V("w"), j: ir.V("j"), c: ir.V("o")}
 	from, at := append(plane, m.from(p, last)...), append(plane, m.at(p, last)...)
 	return unary(name, x, y, ir.Nest(ls, set(y, ir.At(x, from...), at...)))

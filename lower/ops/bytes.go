@@ -64,7 +64,7 @@ func levelAt(t layout.Tensor, x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 	if t.Form == layout.Planes {
 		return level(x, i, c)
 	}
-	return byteLevel(ir.At(x, append(slices.Clone(i), c)...), t.Stored())
+	return byteLevel(ir.At(x, append(slices.Clone(i), c)...), t.StoredType())
 }
 
 // FromBytes gives the real values of the caller's levels of type t (LevelType.Float), and takes
@@ -73,7 +73,7 @@ func levelAt(t layout.Tensor, x ir.Buffer, i []ir.Expr, c ir.Expr) ir.Expr {
 func FromBytes(t scalar.LevelType, move *graph.TransposeAttrs, steps []scalar.Step, shape []int) *ir.Func {
 	from, s, ls, at := pass(move, shape)
 	x, y := buf("x", byteType(t), from...), buf("y", ir.F32, s...)
-	f := &ir.Func{Name: "floats_" + bytesName(t, move), Params: []ir.Param{in(x)}}
+	f := &ir.Func{Name: "floats_" + bytesName(t, move), Params: []ir.Param{inParam(x)}}
 	v := t.FloatExpr(ir.CastTo(ir.F32, integer(byteLevel(ir.At(x, at...), t), t)))
 	withSteps(f, steps, v, y, ls, Slice{})
 	return f
@@ -99,7 +99,7 @@ func ToBytes(a *graph.QuantizeAttrs, move *graph.TransposeAttrs, shape []int) *i
 	x, y := buf("x", ir.F32, from...), buf("y", byteType(a.LevelType), s...)
 	level := byteOf(levelOf(a, ir.At(x, at...)), a.LevelType)
 	return &ir.Func{Name: "bytes_" + bytesName(a.LevelType, move) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3]),
-		Params: []ir.Param{in(x), out(y)},
+		Params: []ir.Param{inParam(x), outParam(y)},
 		Body:   ir.Nest(ls, set(y, level, vars(ls)...))}
 }
 
@@ -119,7 +119,7 @@ func Requantize(a *graph.QuantizeAttrs, steps []scalar.Step, shape []int) *ir.Fu
 	x, y := buf("x", ir.F32, s...), buf("y", ir.F32, s...)
 	ls, i := image("", s, "o")
 	level := levelOf(a, ir.At(x, i...))
-	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{in(x)}}
+	f := &ir.Func{Name: fmt.Sprintf("requantize_%s%d_", a.Enc, a.Bits), Params: []ir.Param{inParam(x)}}
 	withSteps(f, steps, a.FloatExpr(ir.CastTo(ir.F32, integer(level, a.LevelType))), y, ls, Slice{})
 	return f
 }

@@ -91,7 +91,7 @@ func (c *conv) value(b ir.Buffer, fill func(i []ir.Expr) ir.Stmt) ir.Buffer {
 
 // param adds a constant parameter.
 func (c *conv) param(b ir.Buffer, data func() any) ir.Buffer {
-	c.params = append(c.params, in(b))
+	c.params = append(c.params, inParam(b))
 	c.consts = append(c.consts, Const{b.Name, data})
 	return b
 }
@@ -139,24 +139,24 @@ func padLast[T any](v []T, from, to int, fill T) []T {
 
 func (c *conv) build(slice Slice) *ir.Func {
 	x := tensorBuffer("x", c.read(), c.shape)
-	c.params = append(c.params, in(x))
+	c.params = append(c.params, inParam(x))
 	for k := range c.Others {
-		c.params = append(c.params, in(c.otherBuffer(k)))
+		c.params = append(c.params, inParam(c.otherBuffer(k)))
 	}
 	y := c.sums.output(x, slice)
 	if c.Window != nil {
-		c.params = append(c.params, in(c.windows()))
+		c.params = append(c.params, inParam(c.windows()))
 	}
 	if c.Accumulation.WeightParts() != nil {
-		c.params = append(c.params, in(c.windowBytes()))
+		c.params = append(c.params, inParam(c.windowBytes()))
 	}
-	c.params = append(c.params, out(y))
+	c.params = append(c.params, outParam(y))
 	for _, z := range c.levelsBeside() {
-		c.params = append(c.params, out(z))
+		c.params = append(c.params, outParam(z))
 	}
 	for _, b := range c.bufs {
 		if b.Role == ir.NoRole {
-			panic("BUG: strategies do not know what buffer " + b.Name + " is for")
+			panic("BUG: buffer " + b.Name + " has no role, which strategies read")
 		}
 	}
 	size := fmt.Sprintf("%dx%ds%d_%dx%dx%d_%d", c.KH, c.KW, c.SH, c.h, c.w, c.In, c.Out)
@@ -175,8 +175,8 @@ func narrowed[T uint8 | uint16 | int8 | int16, F uint32 | int64](v []F) []T {
 	return out
 }
 
-// padded is x with its padding, which is outside(i) at position i, or x itself where it has none.
-func (c *conv) padded(x ir.Buffer, outside func(i []ir.Expr) ir.Expr) ir.Buffer {
+// padInput is x with its padding, which is outside(i) at position i, or x itself where it has none.
+func (c *conv) padInput(x ir.Buffer, outside func(i []ir.Expr) ir.Expr) ir.Buffer {
 	p := c.Pad
 	if !p.Any() {
 		return x
@@ -190,19 +190,20 @@ func (c *conv) padded(x ir.Buffer, outside func(i []ir.Expr) ir.Expr) ir.Buffer 
 	idx := vars(ls)
 	from := slices.Clone(idx)
 	from[lead+1], from[lead+2] = sub(idx[lead+1], ir.Int(p.Top)), sub(idx[lead+2], ir.Int(p.Left))
-	v := &ir.Select{Cond: c.inside(idx[lead+1], idx[lead+2]), A: ir.At(x, from...), B: outside(idx)}
+	v := &ir.Select{Cond: c.insideImage(idx[lead+1], idx[lead+2]), A: ir.At(x, from...), B: outside(idx)}
 	c.fill(xp, ls, set(xp, v, idx...))
 	return xp
 }
 
-// inside is the condition that row h and column w of the padded copy are positions of the image.
-func (c *conv) inside(h, w ir.Expr) ir.Expr {
+// insideImage is the condition that row h and column w of the padded copy are positions of the
+// image.
+func (c *conv) insideImage(h, w ir.Expr) ir.Expr {
 	p := c.Pad
-	return all(append(inside(h, p.Top, c.h, c.h+p.Top+p.Bottom), c.columns(w)...)...)
+	return all(append(rangeChecks(h, p.Top, c.h, c.h+p.Top+p.Bottom), c.columns(w)...)...)
 }
 
-// needed is the number of sums of a row that are read: a pool may leave the last ones out.
-func (c *conv) needed() int {
+// sumsPerRow is the number of sums of a row that are read: a pool may leave the last ones out.
+func (c *conv) sumsPerRow() int {
 	if c.Pool == nil {
 		return c.ow
 	}
@@ -214,7 +215,7 @@ func (c *conv) read() layout.Tensor { return layout.Tensor{Value: c.X, Form: c.F
 
 // columns are the conditions that column w of the padded copy is one of the image.
 func (c *conv) columns(w ir.Expr) []ir.Expr {
-	return inside(w, c.Pad.Left, c.w, c.w+c.Pad.Left+c.Pad.Right)
+	return rangeChecks(w, c.Pad.Left, c.w, c.w+c.Pad.Left+c.Pad.Right)
 }
 
 // source is the position of the input that stands at position i of a copy with padding.
@@ -252,14 +253,15 @@ func class(i ir.Expr, cl graph.Classes) ir.Expr {
 // sums.
 func (c *conv) pool(acc ir.Buffer) ir.Buffer {
 	p := c.Pool
-	pl := made(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch, c.ph,
+	pl := allocBuffer(ir.RoleWindow, "pl", c.sums.raw(acc, ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)).Type(), c.batch,
+		c.ph,
 		c.pw, c.o)
 	outer, i := image("pl.", c.outputShape(), "o")
 	at := func(dh, dw ir.Expr) ir.Expr {
 		return c.sums.raw(acc, i[0], add(mul(i[1], ir.Int(p.Strides[0])), dh), add(mul(i[2], ir.Int(p.Strides[1])), dw),
 			i[3])
 	}
-	win := loops("pl.", over(ir.TapRow, "i", p.Kernel[0]), over(ir.TapCol, "j", p.Kernel[1]))
+	win := loops("pl.", loop(ir.TapRow, "i", p.Kernel[0]), loop(ir.TapCol, "j", p.Kernel[1]))
 	first := set(pl, at(ir.Int(0), ir.Int(0)), i...)
 	rest := ir.Nest(win, update(c.sums.largest(), pl, at(ir.V("pl.i"), ir.V("pl.j")), i...))
 	c.fill(pl, outer, ir.Seq(first, rest))

@@ -33,9 +33,9 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 	wt := weights(c.conv, "wt", ir.U32, c.t.Words, 0, words, c.t.Each)
 	found := c.sumsAcross(c.tablesAcross(c.groupBits(x)), wt)
 	t := c.t.Across
-	acc := made(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
-	ls := loops("acc.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks),
-		over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes), over(ir.Channel, "o", c.o))
+	acc := allocBuffer(ir.RoleValue, "acc", found.Type, c.batch, t.Blocks, t.Positions, c.o)
+	ls := loops("acc.", loop(ir.Batch, "b", c.batch), loop(ir.Row, "t", t.Blocks),
+		loop(ir.Col, "v", t.Positions/t.Lanes), loop(ir.Part, "l", t.Lanes), loop(ir.Channel, "o", c.o))
 	i := vars(ls)
 	c.fill(acc, ls, set(acc, ir.At(found, i[0], i[1], i[4], i[2], i[3]), i[0], i[1],
 		add(mul(i[2], ir.Int(t.Lanes)), i[3]), i[4]))
@@ -47,13 +47,14 @@ func (c *across) accumulate(x ir.Buffer) ir.Buffer {
 func (c *across) groupBits(x ir.Buffer) ir.Buffer {
 	t, a := c.t, c.t.Across
 	rows := (a.Read + a.Width - 1) / a.Width
-	y := made(ir.RolePad, "xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
-	ls := loops("xf.", over(ir.Plane, "n", c.k.Planes), over(ir.Batch, "b", c.batch), over(ir.Row, "t", a.Blocks),
-		over(ir.TapRow, "h", rows), over(ir.Col, "w", a.Width), over(ir.Word, "c", t.Chunks),
-		over(ir.Part, "j", t.PerChunk))
+	y := allocBuffer(ir.RolePad, "xf", ir.U8, c.k.Planes, c.batch, a.Blocks, t.Chunks*t.PerChunk, rows*a.Width)
+	ls := loops("xf.", loop(ir.Plane, "n", c.k.Planes), loop(ir.Batch, "b", c.batch), loop(ir.Row, "t", a.Blocks),
+		loop(ir.TapRow, "h", rows), loop(ir.Col, "w", a.Width), loop(ir.Word, "c", t.Chunks),
+		loop(ir.Part, "j", t.PerChunk))
 	i := vars(ls)
 	row := add(mul(i[2], ir.Int(a.Rows)), i[3])
-	within := append(inside(row, c.Pad.Top, c.h, (a.Blocks-1)*a.Rows+rows), inside(i[4], c.Pad.Left, c.w, a.Width)...)
+	within := append(rangeChecks(row, c.Pad.Top, c.h, (a.Blocks-1)*a.Rows+rows),
+		rangeChecks(i[4], c.Pad.Left, c.w, a.Width)...)
 	group := c.group(i[6], i[5], func(k ir.Expr) ir.Expr {
 		word := ir.At(x, i[0], i[1], sub(row, ir.Int(c.Pad.Top)), sub(i[4], ir.Int(c.Pad.Left)), k)
 		if len(within) == 0 {
@@ -71,10 +72,10 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	t := c.t.Across
 	bits := c.t.Bits / 2
 	entries := 1 << bits
-	halves := made(ir.RolePad, "th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
+	halves := allocBuffer(ir.RolePad, "th", ir.U8, c.batch, t.Blocks, c.t.Each, 2, entries, t.Read)
 	halves.Range = ir.Range{From: 0, To: int64(c.t.Most / 2)}
-	ls := loops("th.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each),
-		over(ir.Half, "k", 2), over(ir.Entry, "e", entries/2), over(ir.Col, "p", t.Read))
+	ls := loops("th.", loop(ir.Batch, "b", c.batch), loop(ir.Row, "t", t.Blocks), loop(ir.Reduce, "g", c.t.Each),
+		loop(ir.Half, "k", 2), loop(ir.Entry, "e", entries/2), loop(ir.Col, "p", t.Read))
 	i := vars(ls)
 	first := mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, int64(bits)))
 	count := c.differing(i[4], func(n int) ir.Expr {
@@ -86,10 +87,10 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 	c.fill(halves, ls, ir.Seq(set(halves, count, i...),
 		set(halves, sub(ir.Const(ir.U8, halves.Range.To), count), other...)))
 
-	tables := made(ir.RoleTable, "tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
+	tables := allocBuffer(ir.RoleTable, "tb", ir.U8, c.batch, t.Blocks, c.t.Each, c.t.Entries(), t.Read)
 	tables.Range = ir.Range{From: 0, To: int64(c.t.Most)}
-	ls = loops("tb.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Reduce, "g", c.t.Each),
-		over(ir.Entry, "e", entries), over(ir.Entry, "d", entries), over(ir.Col, "p", t.Read))
+	ls = loops("tb.", loop(ir.Batch, "b", c.batch), loop(ir.Row, "t", t.Blocks), loop(ir.Reduce, "g", c.t.Each),
+		loop(ir.Entry, "e", entries), loop(ir.Entry, "d", entries), loop(ir.Col, "p", t.Read))
 	i = vars(ls)
 	half := func(k int, e ir.Expr) ir.Expr { return ir.At(halves, i[0], i[1], i[2], ir.Int(k), e, i[5]) }
 	c.fill(tables, ls, set(tables, add(half(0, i[4]), half(1, i[3])), i[0], i[1], i[2],
@@ -101,11 +102,11 @@ func (c *across) tablesAcross(xf ir.Buffer) ir.Buffer {
 func (c *across) sumsAcross(tables, wt ir.Buffer) ir.Buffer {
 	const perWord = layout.TapsPerWord
 	t := c.t.Across
-	found := made(ir.RoleSum, "found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
-	outer := loops("found.", over(ir.Batch, "b", c.batch), over(ir.Row, "t", t.Blocks), over(ir.Channel, "o", c.o),
-		over(ir.Col, "v", t.Positions/t.Lanes), over(ir.Part, "l", t.Lanes))
+	found := allocBuffer(ir.RoleSum, "found", c.sumType(), c.batch, t.Blocks, c.o, t.Positions/t.Lanes, t.Lanes)
+	outer := loops("found.", loop(ir.Batch, "b", c.batch), loop(ir.Row, "t", t.Blocks), loop(ir.Channel, "o", c.o),
+		loop(ir.Col, "v", t.Positions/t.Lanes), loop(ir.Part, "l", t.Lanes))
 	i := vars(outer)
-	red := loops("found.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "g", c.t.Each))
+	red := loops("found.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Reduce, "g", c.t.Each))
 	k := vars(red)
 	tap := add(mul(k[0], ir.Int(c.KW)), k[1])
 	word := ir.At(wt, ir.Bin(ir.Div, tap, ir.Int(perWord)), k[2], i[2])

@@ -55,7 +55,7 @@ func (c *counting) accumulate(x ir.Buffer) ir.Buffer {
 	c.words = c.windowWords(x)
 	acc, outer := c.accumulators(t)
 	i := vars(outer)
-	red := loops("acc.", over(ir.TapRow, "kh", k.Rows), over(ir.TapCol, "kw", k.Cols), over(ir.Reduce, "c", k.Words))
+	red := loops("acc.", loop(ir.TapRow, "kh", k.Rows), loop(ir.TapCol, "kw", k.Cols), loop(ir.Reduce, "c", k.Words))
 	if len(k.Coefs) > 1 {
 		red = append(red, ir.Loop{Var: "acc.m", Extent: len(k.Coefs), Axis: ir.WeightPlane})
 	}
@@ -70,7 +70,7 @@ func (c *counting) accumulate(x ir.Buffer) ir.Buffer {
 	body := ir.Nest(red, update(ir.AddTo, acc, bits, i...))
 	if k.Planes > 1 {
 		double := set(acc, add(ir.At(acc, i...), ir.At(acc, i...)), i...)
-		body = ir.Nest(loops("acc.", over(ir.Plane, "n", k.Planes)), ir.Seq(double, body))
+		body = ir.Nest(loops("acc.", loop(ir.Plane, "n", k.Planes)), ir.Seq(double, body))
 	} else {
 		body = ir.SubstStmt(body, map[string]ir.Expr{"acc.n": ir.Int(0)})
 	}
@@ -93,9 +93,9 @@ func (c *counting) weights() ir.Buffer {
 	return weights(c.conv, "wt", ir.U32, k.Weights, 0, dims...)
 }
 
-// padded is x with the level of its padding.
-func (c *counting) padded(x ir.Buffer) ir.Buffer {
-	return c.conv.padded(x, func(i []ir.Expr) ir.Expr {
+// padInput is x with the level of its padding.
+func (c *counting) padInput(x ir.Buffer) ir.Buffer {
+	return c.conv.padInput(x, func(i []ir.Expr) ir.Expr {
 		return levelWord(c.In, c.k.Planes, c.k.PadLevel, i[0], i[len(i)-1])
 	})
 }

@@ -66,13 +66,13 @@ func (c *dots) byteWeights() ir.Buffer {
 // for each output channel that reads the channel of its number.
 func (c *dots) byteChannels() int {
 	if c.d.Band {
-		return c.o + 2*c.before()
+		return c.o + 2*c.leadingChannels()
 	}
 	return max(c.In, c.GroupCount()/c.d.Groups*c.d.Steps*c.d.Step)
 }
 
-// before is how many channels of a copy of the input come before those of the input.
-func (c *dots) before() int {
+// leadingChannels is how many channels of a copy of the input come before those of the input.
+func (c *dots) leadingChannels() int {
 	if c.d.Band {
 		return c.GroupIn() - 1
 	}
@@ -89,7 +89,7 @@ func (c *dots) dotType() ir.Type {
 
 // bytesTo returns a buffer of multiplied bytes, with the range of the levels.
 func (c *dots) bytesTo(shape ...int) ir.Buffer {
-	xp := made(ir.RolePad, "xp", c.dotType(), shape...)
+	xp := allocBuffer(ir.RolePad, "xp", c.dotType(), shape...)
 	if r := (ir.Range{From: -int64(c.d.Offset), To: int64(c.X.Top() - c.d.Offset)}); !r.Has(xp.Type.Limits()) {
 		xp.Range = r
 	}
@@ -115,7 +115,7 @@ func (c *dots) multiplied(v ir.Expr) ir.Expr {
 	if c.sameBytes() {
 		return v
 	}
-	return c.byteOf(byteLevel(v, c.read().Stored()))
+	return c.byteOf(byteLevel(v, c.read().StoredType()))
 }
 
 // copied is the copy of the input's bytes, as bytes makes it of planes; none where the input itself
@@ -123,14 +123,14 @@ func (c *dots) multiplied(v ir.Expr) ir.Expr {
 func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	d, p := c.d, c.Pad
 	xp := c.bytesTo(c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels())
-	left, width := c.before(), c.In
+	left, width := c.leadingChannels(), c.In
 	if d.Runs {
-		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
+		n := (c.sumsPerRow()-1)*c.SW*c.In + d.Steps*d.Step
 		left = min(p.Left*c.In, n)
 		width = min(c.w*c.In, n-left)
 		xp.Shape[2], xp.Shape[3] = 1, n
 	}
-	if !p.Any() && c.sameBytes() && c.before() == 0 && xp.Shape[3] <= x.Shape[3] {
+	if !p.Any() && c.sameBytes() && c.leadingChannels() == 0 && xp.Shape[3] <= x.Shape[3] {
 		return x
 	}
 	ls, i := pixels("xp.", xp.Shape)
@@ -138,14 +138,14 @@ func (c *dots) copied(x ir.Buffer) ir.Buffer {
 	var row []ir.Stmt
 	store := func(name string, first, n int, v func(o ir.Expr) ir.Expr) {
 		if o := ir.V("xp." + name); n > 0 {
-			row = append(row, ir.Nest(loops("xp.", over(ir.Channel, name, n)),
+			row = append(row, ir.Nest(loops("xp.", loop(ir.Channel, name, n)),
 				set(xp, v(o), i[0], i[1], i[2], add(o, ir.Int(first)))))
 		}
 	}
 	padding := func(ir.Expr) ir.Expr { return pad }
 	store("z", 0, left, padding)
 	store("c", left, width, func(o ir.Expr) ir.Expr {
-		w, inside := sub(i[2], ir.Int(p.Left)), inside(i[1], p.Top, c.h, xp.Shape[1])
+		w, inside := sub(i[2], ir.Int(p.Left)), rangeChecks(i[1], p.Top, c.h, xp.Shape[1])
 		if d.Runs {
 			w = i[2]
 		} else {
@@ -168,23 +168,23 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	d, p := c.d, c.Pad
 	hp, wp, cp := c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.byteChannels()
 	xp := c.bytesTo(c.batch, hp, wp, cp)
-	before := c.before()
+	before := c.leadingChannels()
 	at := func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, w, add(o, ir.Int(before))} }
 	rest := 0 // bytes behind the last pixel that is needed as a whole
 	if d.Runs {
-		n := (c.needed()-1)*c.SW*c.In + d.Steps*d.Step
+		n := (c.sumsPerRow()-1)*c.SW*c.In + d.Steps*d.Step
 		cp, wp = c.In, min(wp, n/c.In)
 		rest = n - wp*c.In
 		xp.Shape = []int{c.batch, hp, 1, n}
 		at = func(b, h, w, o ir.Expr) []ir.Expr { return []ir.Expr{b, h, ir.Int(0), add(mul(w, ir.Int(c.In)), o)} }
 	}
 	pad := ir.Const(xp.Type, int64(d.PadLevel-d.Offset))
-	rows := loops("xp.", over(ir.Batch, "b", c.batch), over(ir.Row, "h", hp))
+	rows := loops("xp.", loop(ir.Batch, "b", c.batch), loop(ir.Row, "h", hp))
 	b, h := ir.V("xp.b"), ir.V("xp.h")
 	store := func(w, q, bit, o ir.Expr) ir.Stmt {
 		v := c.byteOf(levelIn(x, []ir.Expr{b, sub(h, ir.Int(p.Top)), sub(w, ir.Int(p.Left))}, q, bit))
 		if p.Any() {
-			v = &ir.Select{Cond: c.inside(h, w), A: v, B: pad}
+			v = &ir.Select{Cond: c.insideImage(h, w), A: v, B: pad}
 		}
 		return set(xp, v, at(b, h, w, o)...)
 	}
@@ -192,17 +192,17 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	var pixel []ir.Stmt
 	if n := c.In / WordBits; n > 0 {
 		q, l := ir.V("xp.q"), ir.V("xp.l")
-		word := loops("xp.", over(ir.Word, "q", n), over(ir.Bit, "l", WordBits))
+		word := loops("xp.", loop(ir.Word, "q", n), loop(ir.Bit, "l", WordBits))
 		pixel = append(pixel, ir.Nest(word, store(w, q, l, add(mul(q, ir.Int(WordBits)), l))))
 	}
 	if n := c.In % WordBits; n > 0 {
 		r := ir.V("xp.r")
-		pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Bit, "r", n)),
+		pixel = append(pixel, ir.Nest(loops("xp.", loop(ir.Bit, "r", n)),
 			store(w, ir.Int(c.In/WordBits), r, add(ir.Int(c.In-n), r))))
 	}
 	outside := func(name string, first, n int) {
 		if n > 0 {
-			pixel = append(pixel, ir.Nest(loops("xp.", over(ir.Channel, name, n)),
+			pixel = append(pixel, ir.Nest(loops("xp.", loop(ir.Channel, name, n)),
 				set(xp, pad, at(b, h, w, add(ir.V("xp."+name), ir.Int(first)))...)))
 		}
 	}
@@ -210,14 +210,14 @@ func (c *dots) bytes(x ir.Buffer) ir.Buffer {
 	outside("z", c.In, cp-c.In-before) // behind the last one
 	var row []ir.Stmt
 	if wp > 0 {
-		row = append(row, ir.Nest(loops("xp.", over(ir.Col, "w", wp)), ir.Seq(pixel...)))
+		row = append(row, ir.Nest(loops("xp.", loop(ir.Col, "w", wp)), ir.Seq(pixel...)))
 	}
 	if e := ir.V("xp.e"); rest > 0 {
 		tail := set(xp, pad, at(b, h, ir.Int(wp), e)...)
 		if wp < c.w+p.Left+p.Right { // of the next pixel, which has more
 			tail = store(ir.Int(wp), ir.Bin(ir.Div, e, ir.Int(WordBits)), ir.Bin(ir.Mod, e, ir.Int(WordBits)), e)
 		}
-		row = append(row, ir.Nest(loops("xp.", over(ir.Channel, "e", rest)), tail))
+		row = append(row, ir.Nest(loops("xp.", loop(ir.Channel, "e", rest)), tail))
 	}
 	c.fill(xp, rows, ir.Seq(row...))
 	return xp
@@ -228,13 +228,13 @@ func (c *dots) accumulate(x ir.Buffer) ir.Buffer {
 	d, w := c.d, c.byteWeights()
 	x = c.input(x)
 	t := c.sumType()
-	acc := made(ir.RoleSum, "acc", t, c.batch, c.oh, c.needed(), c.o)
+	acc := allocBuffer(ir.RoleSum, "acc", t, c.batch, c.oh, c.sumsPerRow(), c.o)
 	c.bufs = append(c.bufs, acc)
 	outer, i := image("acc.", acc.Shape, "o")
 	dh, dw := c.Dilation()
 	cols := w.Shape[1]
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", cols), over(ir.Reduce, "c", d.Steps),
-		over(ir.Part, "k", d.Step))
+	red := loops("acc.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", cols), loop(ir.Reduce, "c", d.Steps),
+		loop(ir.Part, "k", d.Step))
 	kh, kw, step, k := ir.V("acc.kh"), ir.V("acc.kw"), ir.V("acc.c"), ir.V("acc.k")
 	run := func(step ir.Expr) ir.Expr { return add(mul(step, ir.Int(d.Step)), k) }
 	row := add(mul(i[1], ir.Int(c.SH)), mul(kh, ir.Int(dh)))

@@ -35,7 +35,7 @@ func (c *floatSums) accumulate(x ir.Buffer) ir.Buffer {
 	acc, outer := c.accumulators(c.sumType())
 	i := vars(outer)
 	channel, ch := c.channel(i[3])
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, ch, c.GroupIn()))
+	red := loops("acc.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Reduce, ch, c.GroupIn()))
 	h, w := c.pixel(i[1], i[2], ir.V("acc.kh"), ir.V("acc.kw"))
 	var weight, start ir.Expr = nil, ir.Float(0)
 	if c.f.Packed != nil {
@@ -68,7 +68,7 @@ func (c *floatSums) input(x ir.Buffer) ir.Buffer {
 	case c.X.Encoded():
 		return c.unpacked(x)
 	}
-	return c.padded(x, func([]ir.Expr) ir.Expr { return ir.Float(c.f.Pad) })
+	return c.padInput(x, func([]ir.Expr) ir.Expr { return ir.Float(c.f.Pad) })
 }
 
 func (c *floatSums) element(acc ir.Buffer, b, h, w, o ir.Expr) ir.Expr { return ir.At(acc, b, h, w, o) }
@@ -110,11 +110,11 @@ func (c *floatSums) unpacked(x ir.Buffer) ir.Buffer {
 	}
 	var body []ir.Stmt
 	if n := c.In / WordBits; n > 0 {
-		word := loops("xp.", over(ir.Word, "q", n), over(ir.Bit, "l", WordBits))
+		word := loops("xp.", loop(ir.Word, "q", n), loop(ir.Bit, "l", WordBits))
 		body = append(body, ir.Nest(word, store(ir.V("xp.q"), ir.V("xp.l"))))
 	}
 	if n := c.In % WordBits; n > 0 {
-		body = append(body, ir.Nest(loops("xp.", over(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
+		body = append(body, ir.Nest(loops("xp.", loop(ir.Bit, "r", n)), store(ir.Int(c.In/WordBits), ir.V("xp.r"))))
 	}
 	c.fill(xp, ls, ir.Seq(body...))
 	return xp
@@ -125,7 +125,7 @@ func (c *floatSums) unpackedBytes(x ir.Buffer) ir.Buffer {
 	xp := c.reals()
 	ls := loops("xp.", overAll(xp.Shape)...)
 	i := vars(ls)
-	level := byteLevel(ir.At(x, append(c.source(i), i[3])...), c.read().Stored())
+	level := byteLevel(ir.At(x, append(c.source(i), i[3])...), c.read().StoredType())
 	c.fill(xp, ls, set(xp, c.level(level, i), i...))
 	return xp
 }
@@ -133,7 +133,7 @@ func (c *floatSums) unpackedBytes(x ir.Buffer) ir.Buffer {
 // reals is the buffer of a copy of levels, with padding, as the f32 integers that they stand for.
 func (c *floatSums) reals() ir.Buffer {
 	p := c.Pad
-	return made(ir.RolePad, "xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
+	return allocBuffer(ir.RolePad, "xp", ir.F32, c.batch, c.h+p.Top+p.Bottom, c.w+p.Left+p.Right, c.In)
 }
 
 // level is the number of reals that level stands for at position i, or that of padding.
@@ -142,7 +142,7 @@ func (c *floatSums) level(level ir.Expr, i []ir.Expr) ir.Expr {
 	if !c.Pad.Any() {
 		return v
 	}
-	return &ir.Select{Cond: c.inside(i[1], i[2]), A: v, B: ir.Float(c.f.Pad)}
+	return &ir.Select{Cond: c.insideImage(i[1], i[2]), A: v, B: ir.Float(c.f.Pad)}
 }
 
 // channel returns the input channel that output channel o multiplies in step "acc."+loop of its

@@ -45,12 +45,12 @@ func (c *lookups) tables(x ir.Buffer) ir.Buffer {
 		_, dw := c.Dilation()
 		shape[2] = (c.half()-1)*c.SW + (c.KW-1)*dw + 1
 	}
-	tb := made(ir.RoleTable, "tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
+	tb := allocBuffer(ir.RoleTable, "tb", ir.U8, append(shape, t.Chunks*t.PerChunk, t.Entries())...)
 	if !t.Halves { // two counts
 		tb.Range = ir.Range{From: 0, To: int64(t.Most)}
 	}
-	ls := loops("tb.", over(ir.Batch, "b", shape[0]), over(ir.Row, "h", shape[1]), over(ir.Col, "w", shape[2]),
-		over(ir.Word, "c", t.Chunks), over(ir.Part, "j", t.PerChunk), over(ir.Entry, "e", t.Entries()))
+	ls := loops("tb.", loop(ir.Batch, "b", shape[0]), loop(ir.Row, "h", shape[1]), loop(ir.Col, "w", shape[2]),
+		loop(ir.Word, "c", t.Chunks), loop(ir.Part, "j", t.PerChunk), loop(ir.Entry, "e", t.Entries()))
 	i := vars(ls)
 	count := c.entry(x, i)
 	if t.Halves {
@@ -106,7 +106,7 @@ func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr 
 		if k > 0 {
 			w = ir.Bin(ir.Shl, w, ir.Const(bits, int64(k*WordBits)))
 		}
-		channels = either(channels, w)
+		channels = orExpr(channels, w)
 	}
 	first := mul(ir.CastTo(bits, j), ir.Const(bits, int64(t.Bits)))
 	return ir.CastTo(ir.U8, ir.Bin(ir.And, ir.Bin(ir.Shr, channels, first), ir.Const(bits, int64(t.Entries()-1))))
@@ -116,19 +116,19 @@ func (c *lookups) group(j, chunk ir.Expr, word func(k ir.Expr) ir.Expr) ir.Expr 
 // w, half, o].
 func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 	wt := weights(c.conv, "wt", ir.U8, c.t.Weights, 0, c.KH, c.KW, c.t.Each)
-	x = c.tables(c.padded(x))
-	t, axes, shape := c.sumType(), []ir.Loop{over(ir.Batch, "b", c.batch), over(ir.Row, "h", c.oh)}, []int{}
+	x = c.tables(c.padInput(x))
+	t, axes, shape := c.sumType(), []ir.Loop{loop(ir.Batch, "b", c.batch), loop(ir.Row, "h", c.oh)}, []int{}
 	if c.t.Halves {
-		axes = append(axes, over(ir.Col, "w", c.half()), over(ir.Half, "p", 2))
+		axes = append(axes, loop(ir.Col, "w", c.half()), loop(ir.Half, "p", 2))
 	} else {
-		axes = append(axes, over(ir.Col, "w", c.ow))
+		axes = append(axes, loop(ir.Col, "w", c.ow))
 	}
-	outer := loops("acc.", append(axes, over(ir.Channel, "o", c.o))...)
+	outer := loops("acc.", append(axes, loop(ir.Channel, "o", c.o))...)
 	for _, l := range outer {
 		shape = append(shape, l.Extent)
 	}
 	i := vars(outer)
-	red := loops("acc.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Reduce, "c", c.t.Each))
+	red := loops("acc.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Reduce, "c", c.t.Each))
 	tap := vars(red)
 	h, w := c.pixel(i[1], i[2], tap[0], tap[1])
 	g := tap[2]
@@ -140,7 +140,7 @@ func (c *lookups) accumulate(x ir.Buffer) ir.Buffer {
 		found = ir.Bin(ir.And, ir.Bin(ir.Shr, found, mul(ir.CastTo(ir.U8, i[3]), ir.Const(ir.U8, layout.HalfBits))),
 			ir.Const(ir.U8, layout.MaxHalf))
 	}
-	acc := made(ir.RoleSum, "acc", t, shape...)
+	acc := allocBuffer(ir.RoleSum, "acc", t, shape...)
 	c.fill(acc, outer, ir.Seq(set(acc, ir.Const(t, 0), i...),
 		ir.Nest(red, update(ir.AddTo, acc, ir.CastTo(t, found), i...))))
 	return acc

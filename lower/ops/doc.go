@@ -31,15 +31,15 @@ func BitBuffer(name string, planes int, shape []int, enc ir.EncodingKind) ir.Buf
 	return layout.BitBuffer(name, planes, shape, enc)
 }
 
-func in(b ir.Buffer) ir.Param  { return ir.Param{Buffer: b} }
-func out(b ir.Buffer) ir.Param { return ir.Param{Buffer: b, Out: true} }
+func inParam(b ir.Buffer) ir.Param  { return ir.Param{Buffer: b} }
+func outParam(b ir.Buffer) ir.Param { return ir.Param{Buffer: b, Out: true} }
 
 func buf(name string, t ir.Type, shape ...int) ir.Buffer {
 	return ir.Buffer{Name: name, Type: t, Shape: shape}
 }
 
-// made returns a buffer that the Func allocates, with its role.
-func made(role ir.Role, name string, t ir.Type, shape ...int) ir.Buffer {
+// allocBuffer returns a buffer that the Func allocates, with its role.
+func allocBuffer(role ir.Role, name string, t ir.Type, shape ...int) ir.Buffer {
 	b := buf(name, t, shape...)
 	b.Role = role
 	return b
@@ -69,9 +69,9 @@ func all(cs ...ir.Expr) ir.Expr {
 	return e
 }
 
-// inside returns the conditions 0 <= e-before < size, without those that e's range 0..limit-1
+// rangeChecks returns the conditions 0 <= e-before < size, without those that e's range 0..limit-1
 // implies.
-func inside(e ir.Expr, before, size, limit int) []ir.Expr {
+func rangeChecks(e ir.Expr, before, size, limit int) []ir.Expr {
 	var cs []ir.Expr
 	if before > 0 {
 		cs = append(cs, ir.Bin(ir.Ge, e, ir.Int(before)))
@@ -90,15 +90,15 @@ func loops(prefix string, ls ...ir.Loop) []ir.Loop {
 	return ls
 }
 
-// over returns a loop of a nest.
-func over(axis ir.Axis, name string, extent int) ir.Loop {
+// loop returns a loop of a nest.
+func loop(axis ir.Axis, name string, extent int) ir.Loop {
 	return ir.Loop{Var: name, Extent: extent, Axis: axis}
 }
 
 // pixels returns the loops over the pixels of image s, [batch, h, w, ...], and inner loops in them,
 // with the variables of all.
 func pixels(prefix string, s []int, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
-	ls := []ir.Loop{over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2])}
+	ls := []ir.Loop{loop(ir.Batch, "b", s[0]), loop(ir.Row, "h", s[1]), loop(ir.Col, "w", s[2])}
 	ls = loops(prefix, append(ls, inner...)...)
 	return ls, vars(ls)
 }
@@ -106,20 +106,20 @@ func pixels(prefix string, s []int, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
 // image returns the loops over image s, [batch, h, w, channels], and their variables. channel names
 // the last one.
 func image(prefix string, s []int, channel string) ([]ir.Loop, []ir.Expr) {
-	return pixels(prefix, s, over(ir.Channel, channel, s[3]))
+	return pixels(prefix, s, loop(ir.Channel, channel, s[3]))
 }
 
 // planes returns the loops over the pixels of each plane of y, and inner loops in them, with the
 // variables of all.
 func planes(y ir.Buffer, inner ...ir.Loop) ([]ir.Loop, []ir.Expr) {
 	ls, _ := pixels("", y.Shape[1:], inner...)
-	ls = append([]ir.Loop{over(ir.Plane, "p", y.Shape[0])}, ls...)
+	ls = append([]ir.Loop{loop(ir.Plane, "p", y.Shape[0])}, ls...)
 	return ls, vars(ls)
 }
 
 // unary returns the Func of tensor x and result y.
 func unary(name string, x, y ir.Buffer, body ir.Stmt) *ir.Func {
-	return &ir.Func{Name: name, Params: []ir.Param{in(x), out(y)}, Body: body}
+	return &ir.Func{Name: name, Params: []ir.Param{inParam(x), outParam(y)}, Body: body}
 }
 
 // elementwise returns the Func that stores value(i) at each position i of image y.
@@ -138,7 +138,7 @@ func overAll(shape []int) []ir.Loop {
 		ls, _ := image("", shape, "c")
 		return ls
 	}
-	ls, _ := planes(ir.Buffer{Shape: shape}, over(ir.Word, "c", shape[4]))
+	ls, _ := planes(ir.Buffer{Shape: shape}, loop(ir.Word, "c", shape[4]))
 	return ls
 }
 

@@ -19,7 +19,7 @@ func matrix(shape []int) []int {
 
 // byRow returns the Func of body for each row b of x; it allocates bufs for a row.
 func byRow(name string, x, y ir.Buffer, body ir.Stmt, bufs ...ir.Buffer) *ir.Func {
-	return unary(name, x, y, ir.Nest(loops("", over(ir.Batch, "b", x.Shape[0])), allocs(bufs, body)))
+	return unary(name, x, y, ir.Nest(loops("", loop(ir.Batch, "b", x.Shape[0])), allocs(bufs, body)))
 }
 
 // Softmax over the last axis: exp(x - max) / sum, summed in the order of the channels.
@@ -45,11 +45,11 @@ func greatest(top, tops ir.Buffer, n int, element func(c ir.Expr) ir.Expr) ir.St
 	side, m := tops.Shape[0], ir.V("m")
 	first := ir.Bin(ir.Min, mul(ir.V("k"), ir.Int(side)), ir.Int(n-side)) // the last ones overlap those before
 	return ir.Seq(
-		ir.Nest(loops("", over(ir.Channel, "m0", side)), set(tops, element(ir.V("m0")), ir.V("m0"))),
-		ir.Nest(loops("", over(ir.Reduce, "k", (n+side-1)/side), over(ir.Channel, "m", side)),
+		ir.Nest(loops("", loop(ir.Channel, "m0", side)), set(tops, element(ir.V("m0")), ir.V("m0"))),
+		ir.Nest(loops("", loop(ir.Reduce, "k", (n+side-1)/side), loop(ir.Channel, "m", side)),
 			update(ir.MaxTo, tops, element(add(first, m)), m)),
 		set(top, ir.At(tops, ir.Int(0))),
-		ir.Nest(loops("", over(ir.Reduce, "m1", side)), update(ir.MaxTo, top, ir.At(tops, ir.V("m1")))),
+		ir.Nest(loops("", loop(ir.Reduce, "m1", side)), update(ir.MaxTo, top, ir.At(tops, ir.V("m1")))),
 	)
 }
 
@@ -64,11 +64,11 @@ func softmax(name string, shape []int, result func(e, d, sum ir.Expr) ir.Expr) *
 	tops := buf("tops", ir.F32, min(maxima, s[1]))
 	body := ir.Seq(
 		greatest(top, tops, s[1], func(c ir.Expr) ir.Expr { return ir.At(x, b, c) }),
-		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
+		ir.Nest(loops("", loop(ir.Channel, "c0", s[1])), set(d, sub(ir.At(x, b, ir.V("c0")), ir.At(top)), ir.V("c0"))),
+		ir.Nest(loops("", loop(ir.Channel, "c1", s[1])), set(e, scalar.ExpExpr(ir.At(d, ir.V("c1"))), ir.V("c1"))),
 		set(sum, ir.Float(0)),
-		ir.Nest(loops("", over(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
-		ir.Nest(loops("", over(ir.Channel, "c2", s[1])), set(y, result(ir.At(e, c2), ir.At(d, c2), ir.At(sum)), b, c2)),
+		ir.Nest(loops("", loop(ir.Reduce, "s", s[1])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
+		ir.Nest(loops("", loop(ir.Channel, "c2", s[1])), set(y, result(ir.At(e, c2), ir.At(d, c2), ir.At(sum)), b, c2)),
 	)
 	return byRow(fmt.Sprintf("%s_%d", name, s[1]), x, y, body, top, sum, d, e, tops)
 }
@@ -92,7 +92,7 @@ func Arg(least bool, a *graph.ArgAttrs, shape []int) *ir.Func {
 	e := ir.At(x, b, c)
 	body := ir.Seq(
 		set(best, ir.At(x, b, ir.Int(0))), set(at, ir.Const(ir.I32, 0)),
-		ir.Nest(loops("", over(ir.Reduce, "c", s[1])), ir.Seq(
+		ir.Nest(loops("", loop(ir.Reduce, "c", s[1])), ir.Seq(
 			set(at, &ir.Select{Cond: ir.Bin(better, e, ir.At(best)), A: ir.CastTo(ir.I32, c), B: ir.At(at)}),
 			set(best, &ir.Select{Cond: ir.Bin(better, e, ir.At(best)), A: e, B: ir.At(best)}))),
 		set(y, ir.At(at), b),
@@ -125,19 +125,19 @@ func TopK(positions bool, a *graph.TopKAttrs, shape []int) *ir.Func {
 	}
 	one := ir.Seq(
 		set(at, none), set(best, ir.Float(0)),
-		ir.Nest(loops("", over(ir.Reduce, "c", s[1])), ir.Seq(
+		ir.Nest(loops("", loop(ir.Reduce, "c", s[1])), ir.Seq(
 			set(chosen, ir.CastTo(ir.I32, choose)),
 			set(at, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: ir.CastTo(ir.I32, c),
 				B: ir.At(at)}),
 			set(best, &ir.Select{Cond: ir.Bin(ir.Ne, ir.At(chosen), ir.Const(ir.I32, 0)), A: e, B: ir.At(best)}))),
-		ir.Nest(loops("", over(ir.Channel, "c1", s[1])),
+		ir.Nest(loops("", loop(ir.Channel, "c1", s[1])),
 			update(ir.OrTo, taken, ir.CastTo(ir.I32, ir.Bin(ir.Eq, ir.CastTo(ir.I32, ir.V("c1")), ir.At(at))),
 				ir.V("c1"))),
 		set(y, result, b, k),
 	)
 	body := ir.Seq(
-		ir.Nest(loops("", over(ir.Channel, "c0", s[1])), set(taken, ir.Const(ir.I32, 0), ir.V("c0"))),
-		ir.Nest(loops("", over(ir.Channel, "k", a.K)), one),
+		ir.Nest(loops("", loop(ir.Channel, "c0", s[1])), set(taken, ir.Const(ir.I32, 0), ir.V("c0"))),
+		ir.Nest(loops("", loop(ir.Channel, "k", a.K)), one),
 	)
 	return byRow(fmt.Sprintf("%s%d_%d", name, a.K, s[1]), x, y, body, best, at, chosen, taken)
 }

@@ -48,15 +48,15 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 		}
 	}
 	zero, or := packBits(y, nil, bits, i[:3], add(i[3], ir.Int(slice.Offset)), ir.V("l"))
-	body := ir.Seq(append(zero, ir.Nest(loops("", over(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
+	body := ir.Seq(append(zero, ir.Nest(loops("", loop(ir.Bit, "l", layout.Block(c.Out))), ir.Seq(or...)))...)
 	c.nests = append(c.nests, ir.Nest(outer, body))
 	return y
 }
 
 // packed returns the output in planes, and the loops over its words.
 func (c *conv) packed(slice Slice) (y ir.Buffer, outer []ir.Loop) {
-	y = wide(BitBuffer("y", c.Epilogue.OutBits, []int{c.batch, c.ph, c.pw, c.Out}, c.Epilogue.OutEnc), slice)
-	outer, _ = pixels("", c.outputShape(), over(ir.Word, "q", Words(c.Out)))
+	y = widenBuffer(BitBuffer("y", c.Epilogue.OutBits, []int{c.batch, c.ph, c.pw, c.Out}, c.Epilogue.OutEnc), slice)
+	outer, _ = pixels("", c.outputShape(), loop(ir.Word, "q", Words(c.Out)))
 	return y, outer
 }
 
@@ -228,7 +228,7 @@ func (c *conv) levels(o ir.Expr) func(j int) ir.Expr {
 
 // quantized adds the nest of the levels of the epilogue's quantizer, which are cut into bits later.
 func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
-	y := made(ir.RoleValue, "qu", ir.I32, c.outputShape()...)
+	y := allocBuffer(ir.RoleValue, "qu", ir.I32, c.outputShape()...)
 	outer, i := image("qu.", c.outputShape(), "o")
 	v := c.Epilogue.Quantizer.Expr(c.floats(acc, i[:3], channel{index: i[3]}, 1))
 	c.fill(y, outer, set(y, v, i...))
@@ -237,7 +237,7 @@ func (c *conv) quantized(acc ir.Buffer) ir.Buffer {
 
 // scaled adds the nest of the levels of scaled or divided sums, which are cut into bits later.
 func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
-	y := made(ir.RoleValue, "qu", ir.I32, c.outputShape()...)
+	y := allocBuffer(ir.RoleValue, "qu", ir.I32, c.outputShape()...)
 	outer, i := image("qu.", c.outputShape(), "o")
 	s, sum := c.Epilogue.Scale, c.sums.sum(c.accumulated(acc, i[0], i[1], i[2], i[3]), i[3])
 	c.bufs = append(c.bufs, y)
@@ -316,7 +316,7 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 		n++
 		name := fmt.Sprintf("s%d", n)
 		if len(all[n]) == 1 && c.Out > 1 {
-			return ir.At(c.shared(name, all[n]), ir.Int(0))
+			return ir.At(c.scalarParam(name, all[n]), ir.Int(0))
 		}
 		if len(all[n]) > c.Out {
 			rows, cols := c.Borders(c.h, c.w)
@@ -326,8 +326,8 @@ func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
 	}
 }
 
-// shared adds a parameter of one number for all channels.
-func (c *conv) shared(name string, v []float32) ir.Buffer {
+// scalarParam adds a parameter of one number for all channels.
+func (c *conv) scalarParam(name string, v []float32) ir.Buffer {
 	b := buf(name, ir.F32, 1)
 	if slices.ContainsFunc(c.params, func(p ir.Param) bool { return p.Name == name }) {
 		return b
@@ -355,13 +355,13 @@ func (c *conv) floats(acc ir.Buffer, at []ir.Expr, o channel, places int) ir.Exp
 
 // values adds the nest of the layer's numbers: floats, or integers in the unit of c.Made.
 func (c *conv) values(acc ir.Buffer) ir.Buffer {
-	y := buf("fl", c.made().Number(), c.outputShape()...)
+	y := buf("fl", c.outputTensor().Number(), c.outputShape()...)
 	return c.value(y, func(i []ir.Expr) ir.Stmt { return c.storeNumber(acc, y, i, i) })
 }
 
 // storeNumbers adds the nest that stores floats, or integers in the unit of c.Made.
 func (c *conv) storeNumbers(acc ir.Buffer, slice Slice) ir.Buffer {
-	y := c.numbers(c.made().Number(), slice)
+	y := c.numbers(c.outputTensor().Number(), slice)
 	if len(c.Beside) > 0 {
 		c.storeBeside(acc, y, slice.Offset)
 		return y
@@ -372,8 +372,8 @@ func (c *conv) storeNumbers(acc ir.Buffer, slice Slice) ir.Buffer {
 	return y
 }
 
-// made returns the layout of the output in memory.
-func (c *conv) made() layout.Tensor { return layout.Tensor{Form: c.To, Multiples: c.Made} }
+// outputTensor returns the layout of the output in memory.
+func (c *conv) outputTensor() layout.Tensor { return layout.Tensor{Form: c.To, Multiples: c.Made} }
 
 // storeNumber stores the number of the sum at position and channel i at position at of y.
 func (c *conv) storeNumber(acc, y ir.Buffer, i, at []ir.Expr) ir.Stmt {

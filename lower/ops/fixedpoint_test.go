@@ -12,8 +12,9 @@ import (
 	"ripc/ir/interp"
 )
 
-// TestFixedFactor: what expressions make of products and shifts is what graph.FixedPoint says, at halves and at the largest numbers too,
-// where all factors of a layer shift to the right and where some do not; of results that nobody tells from 0 below it, the rest is, rounded twice or once.
+// TestFixedFactor: what expressions make of products and shifts is what graph.FixedPoint says, at
+// halves and at the largest numbers too, where all factors of a layer shift to the right and where
+// some do not; of results that nobody tells from 0 below it, the rest is, rounded twice or once.
 func TestFixedFactor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const numbers = 64
@@ -29,7 +30,7 @@ func TestFixedFactor(t *testing.T) {
 		}
 		n := len(factors)
 		x, y := buf("x", ir.I32, numbers, n), buf("y", ir.I32, numbers, n)
-		f := &ir.Func{Name: "f", Params: []ir.Param{in(x)}}
+		f := &ir.Func{Name: "f", Params: []ir.Param{inParam(x)}}
 		args := [][]byte{make([]byte, 4*numbers*n)}
 		for i := range numbers * n {
 			by := factors[i%n]
@@ -38,7 +39,7 @@ func TestFixedFactor(t *testing.T) {
 		}
 		at := func(name string, of func(graph.FixedPoint) int32) ir.Expr {
 			b := buf(name, ir.I32, n)
-			f.Params = append(f.Params, in(b))
+			f.Params = append(f.Params, inParam(b))
 			var data []byte
 			for _, by := range factors {
 				data = binary.LittleEndian.AppendUint32(data, uint32(of(by)))
@@ -49,12 +50,12 @@ func TestFixedFactor(t *testing.T) {
 		i, c := ir.V("i"), ir.V("c")
 		by := fixedFactor(at, factors...)
 		by.cut = rapid.Bool().Draw(t, "cut")
-		f.Params = append(f.Params, out(y))
+		f.Params = append(f.Params, outParam(y))
 		body := ir.Seq(set(y, by.high(ir.At(x, i, c)), i, c), set(y, by.shifted(ir.At(y, i, c)), i, c))
 		if v := by.once(ir.At(x, i, c)); v != nil && rapid.Bool().Draw(t, "once") {
 			body = set(y, v, i, c)
 		}
-		f.Body = ir.Nest(loops("", over(ir.Row, "i", numbers), over(ir.Channel, "c", n)), body)
+		f.Body = ir.Nest(loops("", loop(ir.Row, "i", numbers), loop(ir.Channel, "c", n)), body)
 		result := make([]byte, 4*numbers*n)
 		p, err := interp.CompileChecked(f)
 		if err != nil {

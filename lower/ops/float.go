@@ -25,9 +25,9 @@ func number(v ir.Expr) ir.Expr {
 func Eltwise(steps []scalar.Step, t ir.Type, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
 	x, y := buf("x", t, s...), buf("y", ir.F32, s...)
-	ls := loops("", over(ir.Batch, "b", s[0]), over(ir.Row, "h", s[1]), over(ir.Col, "w", s[2]),
-		over(ir.Channel, "o", s[3]))
-	f := &ir.Func{Params: []ir.Param{in(x)}}
+	ls := loops("", loop(ir.Batch, "b", s[0]), loop(ir.Row, "h", s[1]), loop(ir.Col, "w", s[2]),
+		loop(ir.Channel, "o", s[3]))
+	f := &ir.Func{Params: []ir.Param{inParam(x)}}
 	withSteps(f, steps, number(ir.At(x, vars(ls)...)), y, ls, slice)
 	return f
 }
@@ -43,5 +43,5 @@ func withSteps(f *ir.Func, steps []scalar.Step, v ir.Expr, y ir.Buffer, ls []ir.
 	}
 	f.Name += stepsName(steps) + fmt.Sprintf("%dx%dx%d", s[1], s[2], s[3])
 	f.Body = ir.Nest(ls, storeLinks(y, stepLinks(steps, operands(f, steps, s[3], i[3])), v, at))
-	f.Params = append(f.Params, out(y))
+	f.Params = append(f.Params, outParam(y))
 }

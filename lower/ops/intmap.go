@@ -21,7 +21,7 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 		s = []int{s[0], s[1], s[2] / n, n * s[3]}
 	}
 	src := tensorBuffer("x", x, s)
-	f.Params = append(f.Params, in(src))
+	f.Params = append(f.Params, inParam(src))
 	steps, q, ok := a.Formula(x.LevelType, 1)
 	level := func(i []ir.Expr, c ir.Expr) ir.Expr {
 		v := ir.CastTo(ir.F32, integer(levelAt(x, src, i, c), x.LevelType))
@@ -30,7 +30,7 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 		}
 		return q.Expr(v)
 	}
-	store := func(i []ir.Expr, c ir.Expr) ir.Expr { return byteOf(level(i, c), dst.Stored()) }
+	store := func(i []ir.Expr, c ir.Expr) ir.Expr { return byteOf(level(i, c), dst.StoredType()) }
 	if !ok {
 		entries := buf("table", ir.U8, x.Top()+1)
 		table = make([]uint8, len(a.Table))
@@ -39,7 +39,7 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 		}
 		from, made := 0, 0
 		if x.Form.Bytewise() && to.Bytewise() { // the table maps stored bytes, not levels
-			entries.Type, from, made = byteType(dst.Stored()), signBit(x), signBit(dst)
+			entries.Type, from, made = byteType(dst.StoredType()), signBit(x), signBit(dst)
 			store = func(i []ir.Expr, c ir.Expr) ir.Expr {
 				return ir.At(entries, ir.CastTo(ir.I64, ir.CastTo(ir.U8, ir.At(src, append(slices.Clone(i), c)...))))
 			}
@@ -47,29 +47,29 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 		for l, y := range a.Table {
 			table[l^from] = uint8(y ^ made)
 		}
-		f.Params, f.Name = append(f.Params, in(entries)), f.Name+"_table"
+		f.Params, f.Name = append(f.Params, inParam(entries)), f.Name+"_table"
 	}
-	res := wide(tensorBuffer("y", dst, slices.Clone(s)), slice)
+	res := widenBuffer(tensorBuffer("y", dst, slices.Clone(s)), slice)
 	if to.Bytewise() {
 		res.Shape[3] = max(s[3], slice.Total)
 	}
-	f.Params = append(f.Params, out(res))
+	f.Params = append(f.Params, outParam(res))
 	outer, i := pixels("", s)
 	c := ir.V("c")
 	if to.Bytewise() {
-		f.Body = ir.Nest(append(outer, over(ir.Channel, "c", s[3])),
+		f.Body = ir.Nest(append(outer, loop(ir.Channel, "c", s[3])),
 			set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
 		return f, table
 	}
 	v := buf("v", ir.I32, s[3])
-	pixel := ir.Nest([]ir.Loop{over(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
+	pixel := ir.Nest([]ir.Loop{loop(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
 	f.Body = packVector(res, slice, a.Bits, v, []ir.Buffer{v}, pixel)
 	return f, table
 }
 
 // signBit returns the bits in which a level and its stored byte differ.
 func signBit(t layout.Tensor) int {
-	if t.Stored().Signed {
+	if t.StoredType().Signed {
 		return signedOffset
 	}
 	return 0

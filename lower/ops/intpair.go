@@ -30,7 +30,7 @@ func IntAdd(a *graph.IntAddAttrs, x, y layout.Tensor, to layout.Form) *ir.Func {
 		return slices.Concat(timesFactor(v, up(x[0]), a.A, c), timesFactor(u, up(x[1]), a.B, c),
 			timesFactor(v, both, a.C, c)), []ir.Buffer{u}
 	}
-	return p.over(x, y, to)
+	return p.funcOf(x, y, to)
 }
 
 // IntMul multiplies the levels of two tensors of 8 bits as a says, else as IntAdd.
@@ -43,7 +43,7 @@ func IntMul(a *graph.IntMulAttrs, x, y layout.Tensor, to layout.Form) *ir.Func {
 	p.fixedLevel = func(x [2]ir.Expr, v ir.Buffer, c ir.Expr) ([]ir.Stmt, []ir.Buffer) {
 		return timesFactor(v, mul(x[0], x[1]), a.By, c), nil
 	}
-	return p.over(x, y, to)
+	return p.funcOf(x, y, to)
 }
 
 // pair computes a level from two integers.
@@ -59,9 +59,9 @@ type pair struct {
 	fixedLevel func(x [2]ir.Expr, v ir.Buffer, c ir.Expr) (set []ir.Stmt, on []ir.Buffer)
 }
 
-// over computes p of all elements of x and y, and stores levels in the form to; axes of extent 1
+// funcOf computes p of all elements of x and y, and stores levels in the form to; axes of extent 1
 // are repeated. Parameters: x0, x1, y.
-func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
+func (p *pair) funcOf(x, y layout.Tensor, to layout.Form) *ir.Func {
 	s, operands, repeated := broadcast(x.Shape, y.Shape)
 	dst := layout.Tensor{Value: graph.Value{LevelType: p.LevelType}, Form: to}
 	f := &ir.Func{Name: fmt.Sprintf("%s_%s_%dx%dx%d%s", p.name, p.Form, s[1], s[2], s[3], repeated)}
@@ -79,7 +79,7 @@ func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 			channel = ir.Int(0)
 		}
 		src := tensorBuffer(fmt.Sprintf("x%d", k), v, o.size)
-		f.Params = append(f.Params, in(src))
+		f.Params = append(f.Params, inParam(src))
 		t := v.LevelType
 		if p.callers && p.Form == graph.FloatRequantization {
 			t.Zero = graph.CallerZero(t)
@@ -87,10 +87,10 @@ func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 		numbers[k] = integer(levelAt(v, src, o.pixel(i), channel), t)
 	}
 	res := tensorBuffer("y", dst, s)
-	f.Params = append(f.Params, out(res))
-	channels := over(ir.Channel, "c", s[3])
+	f.Params = append(f.Params, outParam(res))
+	channels := loop(ir.Channel, "c", s[3])
 	if to.Bytewise() && p.Form == graph.FloatRequantization {
-		f.Body = ir.Nest(append(outer, channels), set(res, byteOf(p.floatLevel(numbers), dst.Stored()), i[0], i[1],
+		f.Body = ir.Nest(append(outer, channels), set(res, byteOf(p.floatLevel(numbers), dst.StoredType()), i[0], i[1],
 			i[2], c))
 		return f
 	}
@@ -101,7 +101,7 @@ func (p *pair) over(x, y layout.Tensor, to layout.Form) *ir.Func {
 		level, bufs = ir.Seq(append(fixed, set(v, p.inLevels(ir.At(v, c), p.Zero), c))...), append(bufs, on...)
 	}
 	if to.Bytewise() {
-		store := set(res, byteOf(ir.At(v, c), dst.Stored()), i[0], i[1], i[2], c)
+		store := set(res, byteOf(ir.At(v, c), dst.StoredType()), i[0], i[1], i[2], c)
 		f.Body = ir.Nest(outer, allocs(bufs, ir.Nest([]ir.Loop{channels}, ir.Seq(level, store))))
 		return f
 	}

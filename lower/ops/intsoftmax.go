@@ -27,19 +27,21 @@ func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *i
 	}
 	rest := []ir.Stmt{
 		greatest(top, tops, s[3], at),
-		ir.Nest(loops("", over(ir.Channel, "c1", s[3])), set(e, ir.At(exps, ir.CastTo(ir.I64, below)), ir.V("c1"))),
+		ir.Nest(loops("", loop(ir.Channel, "c1", s[3])), set(e, ir.At(exps, ir.CastTo(ir.I64, below)), ir.V("c1"))),
 		set(sum, ir.Float(0)),
-		ir.Nest(loops("", over(ir.Reduce, "s", s[3])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
+		ir.Nest(loops("", loop(ir.Reduce, "s", s[3])), update(ir.AddTo, sum, ir.At(e, ir.V("s")))),
 	}
 	own := []ir.Buffer{top, tops, sum, e}
 	levels := func(set func(c ir.Expr) ir.Stmt) ir.Stmt {
-		return ir.Seq(append(rest, ir.Nest(loops("", over(ir.Channel, "c2", s[3])), set(ir.V("c2"))))...)
+		return ir.Seq(append(rest, ir.Nest(loops("", loop(ir.Channel, "c2", s[3])), set(ir.V("c2"))))...)
 	}
 	f = &ir.Func{Name: fmt.Sprintf("int_softmax_%dx%dx%d", s[1], s[2], s[3]),
-		Params: []ir.Param{in(src), in(exps), out(y)}}
+		Params: []ir.Param{inParam(src), inParam(exps), outParam(y)}}
 	if to.Bytewise() {
 		dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
-		row := levels(func(c ir.Expr) ir.Stmt { return set(y, byteOf(level(c), dst.Stored()), i[0], i[1], i[2], c) })
+		row := levels(func(c ir.Expr) ir.Stmt {
+			return set(y, byteOf(level(c), dst.StoredType()), i[0], i[1], i[2], c)
+		})
 		f.Body = ir.Nest(outer, allocs(own, row))
 		return f, table
 	}

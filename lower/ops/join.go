@@ -19,9 +19,9 @@ func (c *conv) links(at []ir.Expr, o channel) []link {
 	for k, j := range c.Epilogue.Joins {
 		all = append(all, link{1, func(v ir.Expr) ir.Expr {
 			if j.Reverse {
-				return j.Function.Expr(c.other(k, at, o), v)
+				return j.Function.Expr(c.joinOperand(k, at, o), v)
 			}
-			return j.Function.Expr(v, c.other(k, at, o))
+			return j.Function.Expr(v, c.joinOperand(k, at, o))
 		}})
 		all = append(all, stepLinks(j.Steps, vec)...)
 	}
@@ -34,14 +34,14 @@ func (c *conv) otherBuffer(k int) ir.Buffer {
 	return tensorBuffer(fmt.Sprintf("r%d", k), v, v.Shape)
 }
 
-// other returns the number that join k reads.
-func (c *conv) other(k int, at []ir.Expr, o channel) ir.Expr {
+// joinOperand returns the number that join k reads.
+func (c *conv) joinOperand(k int, at []ir.Expr, o channel) ir.Expr {
 	v, pos := c.Others[k], c.positionOf(k, at)
 	switch {
 	case v.Channels() == 1:
 		o = channel{ir.Int(0), ir.Int(0), ir.Int(0)}
 	case v.Form == layout.Planes && o.word == nil, v.Form != layout.Planes && c.o != c.Out:
-		return ir.At(c.widened(k), append(slices.Clone(at), o.index)...)
+		return ir.At(c.widenJoined(k), append(slices.Clone(at), o.index)...)
 	}
 	return c.otherAt(k, pos, o)
 }
@@ -54,11 +54,11 @@ func (c *conv) otherAt(k int, pos []ir.Expr, o channel) ir.Expr {
 	case v.Form == layout.Planes:
 		return real(levelIn(x, pos, o.word, o.bit))
 	case v.Form.Bytewise():
-		return real(byteLevel(at, v.Stored()))
+		return real(byteLevel(at, v.StoredType()))
 	default:
 		x := number(at)
 		for _, s := range v.UnitSteps() {
-			x = s.Expr(x, func() ir.Expr { return ir.At(c.shared(fmt.Sprintf("u%d", k), s.A), ir.Int(0)) })
+			x = s.Expr(x, func() ir.Expr { return ir.At(c.scalarParam(fmt.Sprintf("u%d", k), s.A), ir.Int(0)) })
 		}
 		return x
 	}
@@ -83,10 +83,10 @@ func (c *conv) elementOf(k int, at []ir.Expr, o ir.Expr) ir.Expr {
 	return ir.At(c.otherBuffer(k), append(c.positionOf(k, at), o)...)
 }
 
-// widened adds the nest that copies joined tensor k as f32, with the last channel repeated in
+// widenJoined adds the nest that copies joined tensor k as f32, with the last channel repeated in
 // padding channels. Only this nest reads lane by lane; later steps are vectors.
-func (c *conv) widened(k int) ir.Buffer {
-	y := made(ir.RoleValue, fmt.Sprintf("w%d", k), ir.F32, c.outputShape()...)
+func (c *conv) widenJoined(k int) ir.Buffer {
+	y := allocBuffer(ir.RoleValue, fmt.Sprintf("w%d", k), ir.F32, c.outputShape()...)
 	if slices.ContainsFunc(c.bufs, func(b ir.Buffer) bool { return b.Name == y.Name }) {
 		return y
 	}

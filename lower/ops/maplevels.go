@@ -35,7 +35,7 @@ func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, in
 			}
 		}
 	}
-	ls, i := pixels("", s, over(ir.Word, "c", words))
+	ls, i := pixels("", s, loop(ir.Word, "c", words))
 	var body []ir.Stmt
 	for n := range y.Bits {
 		// choose selects the mask of a level by the bits below plane k; above holds the higher
@@ -52,6 +52,6 @@ func mapLevels(name string, x *graph.Value, y scalar.LevelType, level func(o, in
 		body = append(body, set(dst, choose(x.Bits-1, 0), slices.Concat([]ir.Expr{ir.Int(n)}, i)...))
 	}
 	f := &ir.Func{Name: fmt.Sprintf("%s_%s%d_of%d_%dx%dx%d", name, y.Enc, y.Bits, x.Bits, s[1], s[2], s[3]),
-		Params: []ir.Param{in(src), in(masks), out(dst)}, Body: ir.Nest(ls, ir.Seq(body...))}
+		Params: []ir.Param{inParam(src), inParam(masks), outParam(dst)}, Body: ir.Nest(ls, ir.Seq(body...))}
 	return f, []Const{{"masks", constantData(data)}}
 }

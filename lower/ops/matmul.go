@@ -17,10 +17,10 @@ func MatMul(a, b []int) *ir.Func {
 	to[last-1], to[last] = a[last-1], b[last]
 	s := Spatial(to)
 	x, z, y, acc := buf("x", ir.F32, Spatial(a)...), buf("z", ir.F32, Spatial(b)...), buf("y", ir.F32, s...),
-		made(ir.RoleSum, "acc", ir.F32, s...)
+		allocBuffer(ir.RoleSum, "acc", ir.F32, s...)
 	at := place(rank)
 	outer, i := image("acc.", s, "o")
-	red := loops("acc.", over(ir.TapRow, "kh", 1), over(ir.TapCol, "kw", 1), over(ir.Reduce, "c", a[last]))
+	red := loops("acc.", loop(ir.TapRow, "kh", 1), loop(ir.TapCol, "kw", 1), loop(ir.Reduce, "c", a[last]))
 	operand := func(shape []int, row, col ir.Expr) []ir.Expr {
 		idx := []ir.Expr{ir.Int(0), ir.Int(0), ir.Int(0), ir.Int(0)}
 		for d, p := range at {
@@ -42,5 +42,5 @@ func MatMul(a, b []int) *ir.Func {
 	ls, j := image("", s, "o")
 	body := allocs([]ir.Buffer{acc}, ir.Seq(sums, ir.Nest(ls, set(y, ir.At(acc, j...), j...))))
 	return &ir.Func{Name: fmt.Sprintf("matmul_%dx%dx%d_%d", s[0]*s[1]*s[2]/a[last-1], a[last-1], a[last], s[3]),
-		Params: []ir.Param{in(x), in(z), out(y)}, Body: body}
+		Params: []ir.Param{inParam(x), inParam(z), outParam(y)}, Body: body}
 }

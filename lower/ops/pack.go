@@ -28,7 +28,7 @@ func packSlice(
 		outer, i := pixels("", y.Shape)
 		o := ir.V("o")
 		store := set(y, ir.CastTo(ir.U8, levelFrom(bits(i, o))), i[0], i[1], i[2], o)
-		return ir.Nest(outer, pixel(ir.Nest(loops("", over(ir.Channel, "o", y.Shape[3])), store)))
+		return ir.Nest(outer, pixel(ir.Nest(loops("", loop(ir.Channel, "o", y.Shape[3])), store)))
 	}
 	outer, i := pixels("", y.Shape[1:])
 	return ir.Nest(outer, pixel(packWords(y, slice, channels, nil, i, func(o ir.Expr) []ir.Expr { return bits(i, o) })))
@@ -45,7 +45,7 @@ func packVector(y ir.Buffer, slice Slice, n int, v ir.Buffer, bufs []ir.Buffer, 
 // levelFrom returns the level (i32) with the given bits.
 func levelFrom(bits []ir.Expr) (v ir.Expr) {
 	for n, b := range bits {
-		v = either(v, ir.Bin(ir.Shl, ir.CastTo(ir.I32, b), ir.Const(ir.I32, int64(n))))
+		v = orExpr(v, ir.Bin(ir.Shl, ir.CastTo(ir.I32, b), ir.Const(ir.I32, int64(n))))
 	}
 	return v
 }
@@ -69,12 +69,12 @@ func packWords(y ir.Buffer, slice Slice, channels int, planes, i []ir.Expr, bits
 	word := func(q ir.Expr, bit string, n int) []ir.Stmt {
 		l := ir.V(bit)
 		zero, or := packBits(y, planes, bits(add(mul(q, ir.Int(WordBits)), l)), i, add(q, ir.Int(slice.Offset)), l)
-		return append(zero, ir.Nest(loops("", over(ir.Bit, bit, n)), ir.Seq(or...)))
+		return append(zero, ir.Nest(loops("", loop(ir.Bit, bit, n)), ir.Seq(or...)))
 	}
 	full, rest := channels/WordBits, channels%WordBits
 	var body []ir.Stmt
 	if full > 0 {
-		body = append(body, ir.Nest(loops("", over(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
+		body = append(body, ir.Nest(loops("", loop(ir.Word, "q", full)), ir.Seq(word(ir.V("q"), "l", WordBits)...)))
 	}
 	if rest > 0 {
 		body = append(body, word(ir.Int(full), "r", rest)...)
@@ -82,8 +82,8 @@ func packWords(y ir.Buffer, slice Slice, channels int, planes, i []ir.Expr, bits
 	return ir.Seq(body...)
 }
 
-// wide widens y to slice.Total words, if it is set.
-func wide(y ir.Buffer, slice Slice) ir.Buffer {
+// widenBuffer widens y to slice.Total words, if it is set.
+func widenBuffer(y ir.Buffer, slice Slice) ir.Buffer {
 	if slice.Total > 0 && y.Enc.Kind != ir.NoEncoding {
 		y.Shape[4], y.Enc.Channels = slice.Total, slice.Total*WordBits
 	}
@@ -97,19 +97,19 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape [
 	s, t := Spatial(shape), layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
 	if len(steps) == 0 && from == ir.F32 && to.Bytewise() {
 		b := *a
-		b.LevelType = t.Stored()
+		b.LevelType = t.StoredType()
 		return ToBytes(&b, nil, shape)
 	}
-	x, y := buf("x", from, s...), wide(tensorBuffer("y", t, s), slice)
+	x, y := buf("x", from, s...), widenBuffer(tensorBuffer("y", t, s), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%squantize_%s%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, s[1], s[2], s[3]),
-		Params: []ir.Param{in(x)}}
+		Params: []ir.Param{inParam(x)}}
 	outer, i := pixels("", s)
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
-	f.Params = append(f.Params, out(y))
+	f.Params = append(f.Params, outParam(y))
 	if c := ir.V("c"); to.Bytewise() {
-		store := set(y, byteOf(levelOf(a, v(c)), t.Stored()), i[0], i[1], i[2], c)
+		store := set(y, byteOf(levelOf(a, v(c)), t.StoredType()), i[0], i[1], i[2], c)
 		f.Body = ir.Nest(outer, allocs(bufs, ir.Seq(append(pixel,
-			ir.Nest(loops("", over(ir.Channel, "c", s[3])), store))...)))
+			ir.Nest(loops("", loop(ir.Channel, "c", s[3])), store))...)))
 		return f
 	}
 	bits := func(_ []ir.Expr, o ir.Expr) []ir.Expr { return bitsOf(levelOf(a, v(o)), a.Bits) }
@@ -121,7 +121,7 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape [
 // part of a wider output, in words, that they become.
 func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, y := buf("x", ir.U8, s...), wide(BitBuffer("y", bits, s, enc), slice)
+	x, y := buf("x", ir.U8, s...), widenBuffer(BitBuffer("y", bits, s, enc), slice)
 	body := packSlice(y, slice, s[3], nil, nil, func(i []ir.Expr, o ir.Expr) []ir.Expr {
 		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
 	})
@@ -132,7 +132,7 @@ func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Fun
 func MaskBits(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
 	s := Spatial(shape)
 	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, s, enc)
-	ls, i := planes(y, over(ir.Word, "q", y.Shape[4]))
+	ls, i := planes(y, loop(ir.Word, "q", y.Shape[4]))
 	v := ir.Bin(ir.And, ir.At(x, i...), onesWord(s[3], i[4]))
 	return unary(fmt.Sprintf("maskbits_%d_%s", bits, imageSize(s)), x, y, ir.Nest(ls, set(y, v, i...)))
 }
@@ -217,17 +217,17 @@ func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
 	at := func(q ir.Expr) []ir.Expr { return append(append([]ir.Expr{}, i...), q) }
 	var body []ir.Stmt
 	if slice.Offset == 0 {
-		body = append(body, ir.Nest(loops("", over(ir.Word, "z", y.Shape[4])),
+		body = append(body, ir.Nest(loops("", loop(ir.Word, "z", y.Shape[4])),
 			set(y, ir.Const(ir.U32, 0), at(ir.V("z"))...)))
 	}
 	q := ir.V("q")
 	low := ir.Bin(ir.Shl, ir.At(x, at(q)...), ir.Const(ir.U32, int64(shift)))
-	body = append(body, ir.Nest(loops("", over(ir.Word, "q", x.Shape[4])),
+	body = append(body, ir.Nest(loops("", loop(ir.Word, "q", x.Shape[4])),
 		update(ir.OrTo, y, low, at(add(q, ir.Int(first)))...)))
 	if n := min(x.Shape[4], y.Shape[4]-first-1); shift > 0 && n > 0 {
 		r := ir.V("r")
 		high := ir.Bin(ir.Shr, ir.At(x, at(r)...), ir.Const(ir.U32, int64(WordBits-shift)))
-		body = append(body, ir.Nest(loops("", over(ir.Word, "r", n)),
+		body = append(body, ir.Nest(loops("", loop(ir.Word, "r", n)),
 			update(ir.OrTo, y, high, at(add(r, ir.Int(first+1)))...)))
 	}
 	return unary(name, x, y, ir.Nest(ls, ir.Seq(body...)))

@@ -31,7 +31,7 @@ func (p poolGeom) name(op string) string {
 func (p poolGeom) at(h, w, i, j ir.Expr) (y, x, cond ir.Expr) {
 	y, x = add(mul(h, ir.Int(p.a.Strides[0])), i), add(mul(w, ir.Int(p.a.Strides[1])), j)
 	hp, wp := p.shape[1]+p.a.Pad.Top+p.a.Pad.Bottom, p.shape[2]+p.a.Pad.Left+p.a.Pad.Right
-	cs := append(inside(y, p.a.Pad.Top, p.shape[1], hp), inside(x, p.a.Pad.Left, p.shape[2], wp)...)
+	cs := append(rangeChecks(y, p.a.Pad.Top, p.shape[1], hp), rangeChecks(x, p.a.Pad.Left, p.shape[2], wp)...)
 	y, x = sub(y, ir.Int(p.a.Pad.Top)), sub(x, ir.Int(p.a.Pad.Left))
 	if len(cs) > 0 {
 		cond = all(cs...)
@@ -44,12 +44,12 @@ func (p poolGeom) outputs() ([]ir.Loop, []ir.Expr) { return pixels("", []int{p.s
 
 // window returns the nest of s over the positions of a window.
 func (p poolGeom) window(s ir.Stmt) ir.Stmt {
-	return ir.Nest(loops("", over(ir.TapRow, "i", p.a.Kernel[0]), over(ir.TapCol, "j", p.a.Kernel[1])), s)
+	return ir.Nest(loops("", loop(ir.TapRow, "i", p.a.Kernel[0]), loop(ir.TapCol, "j", p.a.Kernel[1])), s)
 }
 
 // channels returns the nest of s over the channels.
 func (p poolGeom) channels(name string, s func(c ir.Expr) ir.Stmt) ir.Stmt {
-	return ir.Nest(loops("", over(ir.Channel, name, p.shape[3])), s(ir.V(name)))
+	return ir.Nest(loops("", loop(ir.Channel, name, p.shape[3])), s(ir.V(name)))
 }
 
 func orElse(cond, v, other ir.Expr) ir.Expr {
@@ -61,7 +61,7 @@ func orElse(cond, v, other ir.Expr) ir.Expr {
 
 // MaxPoolBytes is MaxPoolBits where levels lie one a byte; slice is in channels.
 func MaxPoolBytes(a *graph.PoolAttrs, x layout.Tensor, slice Slice) *ir.Func {
-	p, t := newPool(a, x.Shape), x.Stored()
+	p, t := newPool(a, x.Shape), x.StoredType()
 	least, best := 0, ir.MaxTo
 	if t.Enc == ir.BipolarInv { // the largest value has the smallest level
 		least, best = t.Top(), ir.MinTo
@@ -86,7 +86,7 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 	last := p.channels("c1", func(c ir.Expr) ir.Stmt {
 		return set(y, ir.At(acc, c), i[0], i[1], i[2], add(c, ir.Int(offset)))
 	})
-	return &ir.Func{Params: []ir.Param{in(x), out(y)},
+	return &ir.Func{Params: []ir.Param{inParam(x), outParam(y)},
 		Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
@@ -143,7 +143,7 @@ func IntPool(a *graph.IntPoolAttrs, x layout.Tensor, to layout.Form, slice Slice
 		level := func(c ir.Expr) ir.Expr { return a.Quantizer().Expr(mean(c)) }
 		if to.Bytewise() {
 			return p.channels("c1", func(c ir.Expr) ir.Stmt {
-				return set(y, byteOf(level(c), dst.Stored()), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
+				return set(y, byteOf(level(c), dst.StoredType()), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
 			})
 		}
 		v := buf("v", ir.I32, shape[3])
@@ -162,12 +162,12 @@ func GlobalAvgPool(shape []int) *ir.Func {
 	x, y := buf("x", ir.F32, shape...), buf("y", ir.F32, shape[0], shape[3])
 	acc := buf("m", ir.F32, shape[3])
 	b := ir.V("b")
-	sum := ir.Nest(loops("", over(ir.TapRow, "row", shape[1]), over(ir.TapCol, "col", shape[2]),
-		over(ir.Channel, "c", shape[3])),
+	sum := ir.Nest(loops("", loop(ir.TapRow, "row", shape[1]), loop(ir.TapCol, "col", shape[2]),
+		loop(ir.Channel, "c", shape[3])),
 		update(ir.AddTo, acc, ir.At(x, b, ir.V("row"), ir.V("col"), ir.V("c")), ir.V("c")))
 	div := ir.Bin(ir.Div, ir.At(acc, ir.V("c1")), ir.Float(float32(shape[1]*shape[2])))
-	body := ir.Nest(loops("", over(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(
-		ir.Nest(loops("", over(ir.Channel, "c0", shape[3])), set(acc, ir.Float(0), ir.V("c0"))), sum,
-		ir.Nest(loops("", over(ir.Channel, "c1", shape[3])), set(y, div, b, ir.V("c1"))))))
+	body := ir.Nest(loops("", loop(ir.Batch, "b", shape[0])), allocs([]ir.Buffer{acc}, ir.Seq(
+		ir.Nest(loops("", loop(ir.Channel, "c0", shape[3])), set(acc, ir.Float(0), ir.V("c0"))), sum,
+		ir.Nest(loops("", loop(ir.Channel, "c1", shape[3])), set(y, div, b, ir.V("c1"))))))
 	return unary("global_avg_pool_"+imageSize(shape), x, y, body)
 }

@@ -40,14 +40,14 @@ func (p bitPool) byWindows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 	m := buf("m", ir.U32, p.planes, p.words)
 	outer, i := p.outputs()
 	iy, ix, cond := p.at(i[1], i[2], ir.V("i"), ir.V("j"))
-	start := p.over("c0", p.words, func(c ir.Expr) []ir.Stmt { return p.zeros(m, c) })
-	step := p.over("c", p.words, func(c ir.Expr) []ir.Stmt {
+	start := p.wordNest("c0", p.words, func(c ir.Expr) []ir.Stmt { return p.zeros(m, c) })
+	step := p.wordNest("c", p.words, func(c ir.Expr) []ir.Stmt {
 		return p.larger(m, []ir.Expr{c}, c, func(n int) ir.Expr { return p.level(x, cond, ir.Int(n), i[0], iy, ix, c) })
 	})
-	finish := p.over("c1", p.words, func(c ir.Expr) []ir.Stmt {
+	finish := p.wordNest("c1", p.words, func(c ir.Expr) []ir.Stmt {
 		return p.write(y, func(n int) ir.Expr { return ir.At(m, ir.Int(n), c) }, i, c, slice)
 	})
-	return []ir.Param{in(x), out(y)}, ir.Nest(outer,
+	return []ir.Param{inParam(x), outParam(y)}, ir.Nest(outer,
 		allocs(append([]ir.Buffer{m}, p.decided(m, p.words)...), ir.Seq(start, p.window(step), finish)))
 }
 
@@ -60,44 +60,44 @@ func (p bitPool) byRows(y ir.Buffer, slice Slice) ([]ir.Param, ir.Stmt) {
 		Enc: ir.Encoding{Kind: p.enc, Channels: run * WordBits}}
 	r := buf("r", ir.U32, p.planes, p.shape[0], p.oh, before+run+after)
 	m := buf("m", ir.U32, p.planes, ((p.ow-1)*p.a.Strides[1]+1)*p.words)
-	rows := loops("r.", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh))
+	rows := loops("r.", loop(ir.Batch, "b", p.shape[0]), loop(ir.Row, "h", p.oh))
 	i := vars(rows)
 	iy, _, cond := p.at(i[1], ir.Int(0), ir.V("i"), ir.Int(p.a.Pad.Left))
 	var pooled []ir.Stmt
 	zero := func(name string, from, words int) {
 		if words > 0 {
-			pooled = append(pooled, p.over(name, words, func(e ir.Expr) []ir.Stmt {
+			pooled = append(pooled, p.wordNest(name, words, func(e ir.Expr) []ir.Stmt {
 				return p.zeros(r, i[0], i[1], add(e, ir.Int(from)))
 			}))
 		}
 	}
 	zero("r.l", 0, before)
 	zero("r.r", before+run, after)
-	pooled = append(pooled, p.over("r.c", run, func(e ir.Expr) []ir.Stmt {
+	pooled = append(pooled, p.wordNest("r.c", run, func(e ir.Expr) []ir.Stmt {
 		at := []ir.Expr{i[0], i[1], add(e, ir.Int(before))}
 		step := p.larger(r, at, e, func(n int) ir.Expr { return p.level(x, cond, ir.Int(n), i[0], iy, e) })
-		return append(p.zeros(r, at...), ir.Nest(loops("", over(ir.TapRow, "i", p.a.Kernel[0])), ir.Seq(step...)))
+		return append(p.zeros(r, at...), ir.Nest(loops("", loop(ir.TapRow, "i", p.a.Kernel[0])), ir.Seq(step...)))
 	}))
 
-	outer := loops("", over(ir.Batch, "b", p.shape[0]), over(ir.Row, "h", p.oh))
+	outer := loops("", loop(ir.Batch, "b", p.shape[0]), loop(ir.Row, "h", p.oh))
 	o := vars(outer)
-	neighbours := p.over("m.c", m.Shape[1], func(e ir.Expr) []ir.Stmt {
+	neighbours := p.wordNest("m.c", m.Shape[1], func(e ir.Expr) []ir.Stmt {
 		at := add(e, mul(ir.V("j"), ir.Int(p.words)))
 		step := p.larger(m, []ir.Expr{e}, e, func(n int) ir.Expr { return ir.At(r, ir.Int(n), o[0], o[1], at) })
-		return append(p.zeros(m, e), ir.Nest(loops("", over(ir.TapCol, "j", p.a.Kernel[1])), ir.Seq(step...)))
+		return append(p.zeros(m, e), ir.Nest(loops("", loop(ir.TapCol, "j", p.a.Kernel[1])), ir.Seq(step...)))
 	})
-	taken := ir.Nest(loops("", over(ir.Col, "w", p.ow)), p.over("c", p.words, func(c ir.Expr) []ir.Stmt {
+	taken := ir.Nest(loops("", loop(ir.Col, "w", p.ow)), p.wordNest("c", p.words, func(c ir.Expr) []ir.Stmt {
 		from := add(mul(ir.V("w"), ir.Int(p.a.Strides[1]*p.words)), c)
 		return p.write(y, func(n int) ir.Expr { return ir.At(m, ir.Int(n), from) }, append(o, ir.V("w")), c, slice)
 	}))
 	windows := ir.Nest(outer, allocs(append([]ir.Buffer{m}, p.decided(m, m.Shape[1])...), ir.Seq(neighbours, taken)))
-	return []ir.Param{in(x), out(y)}, allocs([]ir.Buffer{r},
+	return []ir.Param{inParam(x), outParam(y)}, allocs([]ir.Buffer{r},
 		ir.Seq(ir.Nest(rows, allocs(p.decided(r, run), ir.Seq(pooled...))), windows))
 }
 
-// over returns a nest over the given number of words.
-func (p bitPool) over(name string, words int, ss func(e ir.Expr) []ir.Stmt) ir.Stmt {
-	return ir.Nest(loops("", over(ir.Word, name, words)), ir.Seq(ss(ir.V(name))...))
+// wordNest returns a nest over the given number of words.
+func (p bitPool) wordNest(name string, words int, ss func(e ir.Expr) []ir.Stmt) ir.Stmt {
+	return ir.Nest(loops("", loop(ir.Word, name, words)), ir.Seq(ss(ir.V(name))...))
 }
 
 // zeros sets word at of each plane of m to the smallest levels.

@@ -53,7 +53,7 @@ func positionsFunc(name string, x layout.Tensor, rows, columns int) (y ir.Buffer
 	y = tensorBuffer("y", x, to)
 	p = &positions{x: tensorBuffer("x", x, x.Shape), ls: overAll(y.Shape), lead: len(y.Shape) - 4}
 	p.name = fmt.Sprintf("%s_%d_%dx%dx%d_%dx%d", name, x.Bits, x.Shape[1], x.Shape[2], x.Shape[3], to[1], to[2])
-	p.i, p.params = vars(p.ls), []ir.Param{in(p.x)}
+	p.i, p.params = vars(p.ls), []ir.Param{inParam(p.x)}
 	return y, p
 }
 
@@ -67,7 +67,7 @@ func (p *positions) at(h, w ir.Expr) []ir.Expr {
 // table adds a constant.
 func (p *positions) table(name string, t ir.Type, n int, data any) ir.Buffer {
 	b := buf(name, t, n)
-	p.params, p.consts = append(p.params, in(b)), append(p.consts, Const{name, constantData(data)})
+	p.params, p.consts = append(p.params, inParam(b)), append(p.consts, Const{name, constantData(data)})
 	return b
 }
 
@@ -110,5 +110,5 @@ func (b between) value(read func(i ir.Expr) ir.Expr) ir.Expr {
 }
 
 func (p *positions) build(y ir.Buffer, v ir.Expr) *ir.Func {
-	return &ir.Func{Name: p.name, Params: append(p.params, out(y)), Body: ir.Nest(p.ls, set(y, v, p.i...))}
+	return &ir.Func{Name: p.name, Params: append(p.params, outParam(y)), Body: ir.Nest(p.ls, set(y, v, p.i...))}
 }

@@ -16,7 +16,7 @@ func SpatialPad(p graph.Padding, value float32, shape []int) *ir.Func {
 // SpatialPadBytes is SpatialPad of levels that lie one a byte; level is that of the positions
 // outside.
 func SpatialPadBytes(p graph.Padding, level int, x layout.Tensor) *ir.Func {
-	return padNumbers(p, byteOf(ir.Const(ir.I32, int64(level)), x.Stored()), x.Shape)
+	return padNumbers(p, byteOf(ir.Const(ir.I32, int64(level)), x.StoredType()), x.Shape)
 }
 
 func padNumbers(p graph.Padding, value ir.Expr, shape []int) *ir.Func {
@@ -52,8 +52,8 @@ func spatialPad(p graph.Padding, x, y ir.Buffer, outside func(n, c ir.Expr) ir.E
 	h, w, c := i[lead+1], i[lead+2], i[lead+3]
 	from[lead+1], from[lead+2] = sub(h, ir.Int(p.Top)), sub(w, ir.Int(p.Left))
 	var cond ir.Expr
-	if cs := append(inside(h, p.Top, shape[1], y.Shape[lead+1]),
-		inside(w, p.Left, shape[2], y.Shape[lead+2])...); len(cs) > 0 {
+	if cs := append(rangeChecks(h, p.Top, shape[1], y.Shape[lead+1]),
+		rangeChecks(w, p.Left, shape[2], y.Shape[lead+2])...); len(cs) > 0 {
 		cond = all(cs...)
 	}
 	v := orElse(cond, ir.At(x, from...), outside(i[0], c))
@@ -90,7 +90,7 @@ func SliceBits(a *graph.SliceAttrs, bits int, shape []int, enc ir.EncodingKind) 
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, size, enc)
 	name := fmt.Sprintf("slice_%d_%s", bits, imageSize(s))
 	if stride == 1 && begin%WordBits == 0 {
-		ls, i := planes(y, over(ir.Word, "c", y.Shape[4]))
+		ls, i := planes(y, loop(ir.Word, "c", y.Shape[4]))
 		at := append([]ir.Expr{i[0]}, from(i[1:])...)
 		at[len(at)-1] = add(i[4], ir.Int(begin/WordBits))
 		return unary(name, x, y, ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(x, at...), onesWord(size[3], i[4])), i...)))

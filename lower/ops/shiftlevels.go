@@ -22,7 +22,7 @@ func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType, to layou
 		src = BitBuffer("x", x.Bits, shape, x.Enc)
 	}
 	f := &ir.Func{Name: fmt.Sprintf("shift_%s%d_%dx%dx%d", y.Enc, y.Bits, shape[1], shape[2], shape[3]),
-		Params: []ir.Param{in(src)}}
+		Params: []ir.Param{inParam(src)}}
 	var consts []Const
 	known := map[string]ir.Buffer{}
 	f.Body = packLoop(dst, func(i []ir.Expr, o ir.Expr) []ir.Expr {
@@ -37,12 +37,12 @@ func ShiftLevels(s *graph.ShiftAdd, x *graph.Value, y scalar.LevelType, to layou
 			if !ok {
 				b = buf(name, ir.I32, len(data))
 				known[name] = b
-				f.Params, consts = append(f.Params, in(b)), append(consts, Const{name, constantData(data)})
+				f.Params, consts = append(f.Params, inParam(b)), append(consts, Const{name, constantData(data)})
 			}
 			return ir.At(b, o)
 		}
 		return inverted(bitsOf(shifted(s, v, y.Bits, at), y.Bits), y.Enc)
 	})
-	f.Params = append(f.Params, out(dst))
+	f.Params = append(f.Params, outParam(dst))
 	return f, consts
 }

@@ -66,7 +66,7 @@ func pixelSteps(f *ir.Func, x ir.Buffer, i []ir.Expr,
 	store := storeLinks(v, stepLinks(steps, operands(f, steps, channels, o)), from(o), []ir.Expr{o})
 	return func(o ir.Expr) ir.Expr {
 		return ir.At(v, o)
-	}, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", over(ir.Channel, "s", channels)), store)}
+	}, []ir.Buffer{v}, []ir.Stmt{ir.Nest(loops("", loop(ir.Channel, "s", channels)), store)}
 }
 
 // stepsName is the beginning of the name of a Func that takes steps first.
@@ -94,7 +94,7 @@ func operands(f *ir.Func, steps []scalar.Step, channels int, o ir.Expr) func() i
 		if len(all[n]) == 1 {
 			b.Shape, at = []int{1}, ir.Int(0)
 		}
-		f.Params = append(f.Params, in(b))
+		f.Params = append(f.Params, inParam(b))
 		return ir.At(b, at)
 	}
 }

@@ -18,21 +18,22 @@ const fewThresholds = 7
 func Threshold(a *graph.ThresholdAttrs, count, row int, steps []scalar.Step, from ir.Type, shape []int, to layout.Form,
 	slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, t, y := buf("x", from, s...), buf("t", ir.F32, count, row), wide(levelBuffer("y", a.LevelType, s, to), slice)
+	x, t, y := buf("x", from, s...), buf("t", ir.F32, count, row),
+		widenBuffer(levelBuffer("y", a.LevelType, s, to), slice)
 	f := &ir.Func{Name: fmt.Sprintf("%sthreshold_%s%d_%d_%dx%dx%d", stepsName(steps), a.Enc, a.Bits, count, s[1], s[2],
-		s[3]), Params: []ir.Param{in(x)}}
+		s[3]), Params: []ir.Param{inParam(x)}}
 	_, i := pixels("", s)
 	v, bufs, pixel := pixelSteps(f, x, i, steps)
-	f.Params = append(f.Params, in(t), out(y))
+	f.Params = append(f.Params, inParam(t), outParam(y))
 	reached := func(o, t ir.Expr) ir.Expr { return reaches(a, v(o), t) }
 	f.Body = packCounts(y, slice, s[3], a.LevelType, t, "c", reached, bufs, pixel)
 	return f
 }
 
-// packCounts is packSlice of the levels that count the reached ones of thresholds t; loop names the
-// loop over channels that counts.
+// packCounts is packSlice of the levels that count the reached ones of thresholds t; variable is
+// that of the loop over channels that counts.
 func packCounts(
-	y ir.Buffer, slice Slice, channels int, level scalar.LevelType, t ir.Buffer, loop string,
+	y ir.Buffer, slice Slice, channels int, level scalar.LevelType, t ir.Buffer, variable string,
 	reached func(o, t ir.Expr) ir.Expr,
 	bufs []ir.Buffer, before []ir.Stmt,
 ) ir.Stmt {
@@ -42,11 +43,11 @@ func packCounts(
 			func(t ir.Expr) ir.Expr { return reached(o, t) })
 	}
 	if count != 1<<level.Bits-1 || count > fewThresholds { // counts of one pixel, then their bits
-		n, c := buf("n", ir.I32, channels), ir.V(loop)
+		n, c := buf("n", ir.I32, channels), ir.V(variable)
 		step := update(ir.AddTo, n, ir.CastTo(ir.I32, reached(c, thresholdAt(t, ir.V("j"), c))), c)
 		before = append(before,
-			ir.Nest(loops("", over(ir.Channel, "c0", channels)), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
-			ir.Nest(loops("", over(ir.Reduce, "j", count), over(ir.Channel, loop, channels)), step))
+			ir.Nest(loops("", loop(ir.Channel, "c0", channels)), set(n, ir.Const(ir.I32, 0), ir.V("c0"))),
+			ir.Nest(loops("", loop(ir.Reduce, "j", count), loop(ir.Channel, variable, channels)), step))
 		bufs, bits = append(bufs, n), func(o ir.Expr) []ir.Expr { return bitsOf(ir.At(n, o), level.Bits) }
 	}
 	return packSlice(y, slice, channels, bufs, before, func(_ []ir.Expr, o ir.Expr) []ir.Expr {

@@ -59,7 +59,7 @@ func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.Encodi
 	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, s, enc)
 	name := transposeName(a, bits, s)
 	if last := len(shape) - 1; a.Perm[last] == last {
-		ls, i := planes(y, over(ir.Word, "c", y.Shape[4]))
+		ls, i := planes(y, loop(ir.Word, "c", y.Shape[4]))
 		return unary(name, x, y, ir.Nest(ls, set(y, ir.At(x, append([]ir.Expr{i[0]}, from(i[1:])...)...), i...)))
 	}
 	return unary(name, x, y, repackLoop(x, y, from))

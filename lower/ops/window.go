@@ -17,15 +17,15 @@ func (c *counting) windowWords(x ir.Buffer) ir.Buffer {
 		case c.k.Counted.Columns(c.FusedConv):
 			return c.denseWords(c.columnWords(x))
 		case c.k.Parts && layout.OnePixel(c.FusedConv):
-			return c.padded(x)
+			return c.padInput(x)
 		}
-		return c.denseWords(c.padded(x))
+		return c.denseWords(c.padInput(x))
 	case layout.Lanes:
-		return c.laneWords(c.padded(x))
+		return c.laneWords(c.padInput(x))
 	case layout.DenseLanes:
-		return c.denseLanes(c.laneWords(c.padded(x)))
+		return c.denseLanes(c.laneWords(c.padInput(x)))
 	}
-	return c.padded(x)
+	return c.padInput(x)
 }
 
 // residualRow returns the number in the residual bits (layout.Counts.Rest) of the window at i, [b,
@@ -111,11 +111,11 @@ func wordType(k layout.Counted) ir.Type {
 
 // denseWords adds the words of layout.Dense.
 func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
-	k := c.k.Made()
-	pieces, whole := k.Pieces(c.FusedConv), k.Whole(c.FusedConv)
+	k := c.k.GatheredWords()
+	pieces, whole := k.Pieces(c.FusedConv), k.WholeWords(c.FusedConv)
 	taps := c.KH * c.KW
 	columns := c.k.Counted.Columns(c.FusedConv)
-	y := made(ir.RolePad, "xd", wordType(k), c.k.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
+	y := allocBuffer(ir.RolePad, "xd", wordType(k), c.k.Planes, c.batch, c.oh, c.ow, taps*whole+len(pieces))
 	ls := loops("xd.", overAll(y.Shape)[:4]...)
 	if c.k.Rowwise {
 		y.Shape[3], y.Shape[4] = y.Shape[4], y.Shape[3]
@@ -128,7 +128,7 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 	at := func(q ir.Expr) []ir.Expr { return append(slices.Clone(i[:3]), c.denseWord(i[3], q)...) }
 	var body []ir.Stmt
 	if whole > 0 {
-		copies := loops("xd.", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW), over(ir.Word, "c", whole))
+		copies := loops("xd.", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW), loop(ir.Word, "c", whole))
 		j := vars(copies)
 		to := add(mul(add(mul(j[0], ir.Int(c.KW)), j[1]), ir.Int(whole)), j[2])
 		body = append(body, ir.Nest(copies, set(y, word(j[0], j[1], j[2]), at(to)...)))
@@ -152,7 +152,7 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 			if p.Mask != math.MaxUint32 {
 				part = ir.Bin(ir.And, part, ir.Const(ir.U32, int64(p.Mask)))
 			}
-			v = either(v, part)
+			v = orExpr(v, part)
 		}
 		body = append(body, set(y, ir.CastTo(y.Type, v), at(ir.Int(taps*whole+q))...))
 	}
@@ -164,7 +164,7 @@ func (c *counting) denseWords(x ir.Buffer) ir.Buffer {
 // a column. It includes the padding: [planes, batch, rows of the output, columns, 1].
 func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 	_, last := c.pixel(ir.Int(0), ir.Int(c.ow-1), ir.Int(0), ir.Int(c.KW-1))
-	y := made(ir.RolePad, "xc", ir.U32, c.k.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
+	y := allocBuffer(ir.RolePad, "xc", ir.U32, c.k.Planes, c.batch, c.oh, int(last.(*ir.IntImm).V)+1, 1)
 	ls := loops("xc.", overAll(y.Shape)[:4]...)
 	i := vars(ls)
 	outside := levelWord(c.In, c.k.Planes, c.k.PadLevel, i[0], ir.Int(0))
@@ -184,7 +184,7 @@ func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 			row = ir.Bin(ir.Min, ir.Bin(ir.Max, row, ir.Int(0)), ir.Int(c.h-1))
 		}
 		part := ir.Expr(ir.At(x, i[0], i[1], row, sub(i[3], ir.Int(c.Pad.Left)), ir.Int(0)))
-		for _, within := range [][]ir.Expr{rows, inside(i[3], c.Pad.Left, c.w, y.Shape[3])} {
+		for _, within := range [][]ir.Expr{rows, rangeChecks(i[3], c.Pad.Left, c.w, y.Shape[3])} {
 			if len(within) > 0 {
 				part = &ir.Select{Cond: all(within...), A: part, B: outside}
 			}
@@ -192,14 +192,14 @@ func (c *counting) columnWords(x ir.Buffer) ir.Buffer {
 		if by := kh * c.In; by > 0 {
 			part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(by)))
 		}
-		v = either(v, part)
+		v = orExpr(v, part)
 	}
 	c.fill(y, ls, set(y, v, append(i, ir.Int(0))...))
 	return y
 }
 
-// either returns a | b, or b if a is nil.
-func either(a, b ir.Expr) ir.Expr {
+// orExpr returns a | b, or b if a is nil.
+func orExpr(a, b ir.Expr) ir.Expr {
 	if a == nil {
 		return b
 	}
@@ -209,8 +209,8 @@ func either(a, b ir.Expr) ir.Expr {
 // laneWords adds the words of layout.Lanes.
 func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 	l := c.k.Lanes
-	y := made(ir.RolePad, "xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
-	ls := loops("xl.", append(overAll(y.Shape[:5]), over(ir.Channel, "o", c.o))...)
+	y := allocBuffer(ir.RolePad, "xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
+	ls := loops("xl.", append(overAll(y.Shape[:5]), loop(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	o := i[5]
 	base := ir.Expr(ir.Bin(ir.Div, o, ir.Int(WordBits))) // as layout.LaneBase has it
@@ -220,7 +220,7 @@ func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 	var v ir.Expr
 	for u := range l.Sources {
 		q := ir.Bin(ir.Min, add(base, ir.Int(u)), ir.Int(Words(c.In)-1))
-		v = either(v, ir.Bin(ir.And, ir.At(x, i[0], i[1], i[2], i[3], q), ir.At(masks, i[4], ir.Int(u), o)))
+		v = orExpr(v, ir.Bin(ir.And, ir.At(x, i[0], i[1], i[2], i[3], q), ir.At(masks, i[4], ir.Int(u), o)))
 	}
 	if slices.ContainsFunc(l.Rotate, func(r uint32) bool { return r != 0 }) {
 		r := ir.At(constant(c.conv, "lr", ir.U32, l.Rotate, 0), o)
@@ -234,8 +234,8 @@ func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
 
 // denseLanes adds the words of layout.DenseLanes from those of layout.Lanes.
 func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
-	y := made(ir.RolePad, "xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
-	ls := loops("xd.", append(overAll(y.Shape)[:4:4], over(ir.Channel, "o", c.o))...)
+	y := allocBuffer(ir.RolePad, "xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
+	ls := loops("xd.", append(overAll(y.Shape)[:4:4], loop(ir.Channel, "o", c.o))...)
 	i := vars(ls)
 	n, taps := layout.PixelsPerWord(c.FusedConv), c.KH*c.KW
 	var body []ir.Stmt
@@ -247,7 +247,7 @@ func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
 			if by := tap % n * c.GroupIn(); by > 0 {
 				part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(by)))
 			}
-			v = either(v, part)
+			v = orExpr(v, part)
 		}
 		body = append(body, set(y, v, i[0], i[1], i[2], i[3], ir.Int(q), i[4]))
 	}

@@ -14,22 +14,22 @@ func WindowBytes(l *layout.Conv) *ir.Func {
 	c := newDots(newConv(l), l.Accumulation.(*layout.Dots))
 	x, y := tensorBuffer("x", c.read(), c.X.Shape), c.windowBytes()
 	groups := c.GroupCount()
-	ls, i := pixels("", c.sumShape(), over(ir.Entry, "g", groups))
+	ls, i := pixels("", c.sumShape(), loop(ir.Entry, "g", groups))
 	f := &ir.Func{Name: fmt.Sprintf("windows_a%d_%dx%ds%d_%dx%dx%d", c.X.Bits, c.KH, c.KW, c.SH, c.h, c.w, c.In),
-		Params: []ir.Param{in(x), out(y)}}
+		Params: []ir.Param{inParam(x), outParam(y)}}
 	if c.KH*c.KW == 1 && !c.Pad.Any() {
 		f.Body = ir.Nest(ls, c.pixelBytes(x, y, i, "",
 			[]ir.Expr{i[0], mul(i[1], ir.Int(c.SH)), mul(i[2], ir.Int(c.SW))}))
 		return f
 	}
 	ps := buf("ps", ir.I32, c.batch, c.h, c.w, groups)
-	each, at := pixels("ps.", ps.Shape, over(ir.Entry, "g", groups))
-	taps := loops("", over(ir.TapRow, "kh", c.KH), over(ir.TapCol, "kw", c.KW))
+	each, at := pixels("ps.", ps.Shape, loop(ir.Entry, "g", groups))
+	taps := loops("", loop(ir.TapRow, "kh", c.KH), loop(ir.TapCol, "kw", c.KW))
 	row, col := c.pixel(i[1], i[2], ir.V("kh"), ir.V("kw"))
 	var v ir.Expr = ir.At(ps, i[0], sub(row, ir.Int(c.Pad.Top)), sub(col, ir.Int(c.Pad.Left)), i[3])
 	if c.Pad.Any() {
 		outside := ir.Const(ir.I32, int64(c.GroupIn())*int64(c.d.PadLevel-c.d.Offset))
-		v = &ir.Select{Cond: c.inside(row, col), A: v, B: outside}
+		v = &ir.Select{Cond: c.insideImage(row, col), A: v, B: outside}
 	}
 	window := ir.Seq(set(y, ir.Const(ir.I32, 0), i...), ir.Nest(taps, update(ir.AddTo, y, v, i...)))
 	f.Body = allocs([]ir.Buffer{ps}, ir.Seq(ir.Nest(each, c.pixelBytes(x, ps, at, "ps.", at[:3])), ir.Nest(ls, window)))
@@ -40,14 +40,14 @@ func WindowBytes(l *layout.Conv) *ir.Func {
 func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir.Expr) ir.Stmt {
 	n := c.GroupIn()
 	if c.From == layout.Planes && c.GroupCount() == 1 {
-		ls := loops(prefix, over(ir.Plane, "n", c.X.Bits), over(ir.Reduce, "c", Words(n)))
+		ls := loops(prefix, loop(ir.Plane, "n", c.X.Bits), loop(ir.Reduce, "c", Words(n)))
 		j := vars(ls)
 		word := ir.Bin(ir.And, ir.At(x, j[0], pixel[0], pixel[1], pixel[2], j[1]), onesWord(n, j[1]))
 		bits := ir.Bin(ir.Shl, ir.CastTo(ir.I32, ir.Un(ir.Popcount, word)), ir.CastTo(ir.I32, j[0]))
 		return ir.Seq(set(y, ir.Const(ir.I32, -int64(n)*int64(c.d.Offset)), i...),
 			ir.Nest(ls, update(ir.AddTo, y, bits, i...)))
 	}
-	ls := loops(prefix, over(ir.Reduce, "c", n))
+	ls := loops(prefix, loop(ir.Reduce, "c", n))
 	channel := ir.V(ls[0].Var)
 	var at ir.Expr = channel
 	if c.GroupCount() > 1 {
@@ -66,13 +66,13 @@ func (c *dots) pixelBytes(x, y ir.Buffer, i []ir.Expr, prefix string, pixel []ir
 	// Separate lanes are summed first, as vectors.
 	m, k := buf(prefix+"m", ir.I32, byteLanes), ir.V(prefix+"k")
 	lane := func(name string, s func(o ir.Expr) ir.Stmt) ir.Stmt {
-		return ir.Nest(loops(prefix, over(ir.Channel, name, byteLanes)), s(ir.V(prefix+name)))
+		return ir.Nest(loops(prefix, loop(ir.Channel, name, byteLanes)), s(ir.V(prefix+name)))
 	}
 	first := lane("z", func(o ir.Expr) ir.Stmt { return set(m, ir.Const(ir.I32, 0), o) })
 	v = ir.CastTo(ir.I32, ir.Subst(v, map[string]ir.Expr{ls[0].Var: add(mul(channel, ir.Int(byteLanes)), k)}))
 	ls[0].Extent /= byteLanes
 	lanes := ir.Nest(ls, lane("k", func(o ir.Expr) ir.Stmt { return update(ir.AddTo, m, v, o) }))
-	last := ir.Nest(loops(prefix, over(ir.Reduce, "j", byteLanes)),
+	last := ir.Nest(loops(prefix, loop(ir.Reduce, "j", byteLanes)),
 		update(ir.AddTo, y, ir.At(m, ir.V(prefix+"j")), i...))
 	return allocs([]ir.Buffer{m}, ir.Seq(first, lanes, total, last))
 }

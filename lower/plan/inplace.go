@@ -9,8 +9,8 @@ import (
 	"ripc/ir/deps"
 )
 
-// InPlace is Arena that also lets a stage write its output over an input that no later stage reads,
-// if deps.InPlace proves of the scheduled Func that this is safe. New Funcs with such parameters
+// InPlace is Arena that also lets a stage write its output over an input that no later stage reads.
+// deps.InPlace must prove of the scheduled Func that this is safe. New Funcs with such parameters
 // (ir.Param) replace those of p. It takes no more memory than Arena.
 func InPlace(p *ir.Program) int64 {
 	plain := lives(p, nil)

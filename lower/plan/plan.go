@@ -23,7 +23,7 @@ func Arena(p *ir.Program) int64 {
 
 // arrange gives lives their places, and returns where the highest ends.
 func arrange(all []*life, stages int) (size int64) {
-	least := needed(all, stages)
+	least := lowerBound(all, stages)
 	var best []int64
 	try := func(order []*life) bool {
 		if n := place(order); best == nil || n < size {
@@ -45,7 +45,7 @@ search:
 		if try(order) {
 			break
 		}
-		// What ends highest was placed too late.
+		// The buffer that ends highest was placed too late.
 		for range min(len(order), moves) {
 			top := slices.MaxFunc(order, func(a, b *life) int { return cmp.Compare(a.at+a.bytes, b.at+b.bytes) })
 			i := slices.Index(order, top)
@@ -118,9 +118,9 @@ func lives(p *ir.Program, pairs []pair) []*life {
 	return all
 }
 
-// needed is the most that a stage needs at once, or one buffer that no stage uses; no placement
+// lowerBound is the most that a stage needs at once, or one buffer that no stage uses; no placement
 // takes less.
-func needed(all []*life, stages int) (most int64) {
+func lowerBound(all []*life, stages int) (most int64) {
 	at := make([]int64, stages)
 	for _, l := range all {
 		most = max(most, l.bytes)

@@ -38,7 +38,7 @@ type Sample struct {
 	// Cost was measured, in any unit that all samples of the group share. 0 means failure, which
 	// ranks last.
 	Cost  float64
-	Label float32 // what is learned, where Options.Labels says so
+	Label float32 // the value to learn, where Options.Labels says so
 	// Group names the task. Costs are comparable within a group only.
 	Group string
 }
@@ -174,7 +174,7 @@ func (o Options) check(samples []Sample) error {
 	return nil
 }
 
-// params returns the options by XGBoost's names. It also sets parameters whose defaults differ
+// params returns the options by XGBoost's names. It also sets parameters with defaults that differ
 // between versions.
 func (o Options) params(constant float32) [][2]string {
 	return [][2]string{
@@ -280,8 +280,8 @@ func (m *Model) Predict(rows [][]float32) []float64 {
 	return out
 }
 
-// Mean is the model whose scores are the means of those of models, which have the same features. It
-// knows no Importance.
+// Mean is a model with scores that are the means of those of models, which have the same features.
+// It knows no Importance.
 func Mean(models ...*Model) (*Model, error) {
 	var constant float32
 	var trees []tree

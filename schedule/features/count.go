@@ -101,7 +101,7 @@ func product(path []*node, depend uint64) float64 {
 	return n
 }
 
-// lane is the loop whose iterations are lanes, nil if there is none.
+// lane is the loop with lanes as iterations, nil if there is none.
 func lane(path []*node) *node {
 	for _, p := range slices.Backward(path) {
 		if p.lanes {
@@ -257,7 +257,7 @@ func (k *kernel) address(s *site, e ir.Expr, seen map[ir.Expr]bool) uint64 {
 		d = k.address(s, e.A, seen)
 	case *ir.Cast:
 		d, counted = k.address(s, e.A, seen), false
-	case *ir.Load: // whose own index is counted where it is read
+	case *ir.Load: // its own index is counted where it is read
 		for _, i := range e.Idx {
 			d |= k.address(s, i, seen)
 		}
@@ -423,7 +423,7 @@ func unaryKind(op ir.UnOp) int {
 	return opRound
 }
 
-// bitsOf is what an instruction of targets/isa means in bits of elements that are computed.
+// bitsOf is the number of bits of elements that an instruction of targets/isa computes.
 func (k *kernel) bitsOf(f *ir.Func) float64 {
 	bits := 0.0
 	var walk func(s ir.Stmt, trips float64)

@@ -1,10 +1,10 @@
 // Package features describes scheduled kernels by numbers that a cost model can learn from: loops,
 // memory that is touched, how often it is used again, instructions, registers, the size of the
-// code, the knobs of the strategy, and the target. None of them names a layer, so what is learned
-// of some holds for others, of other networks and, as far as that goes, of other targets.
+// code, the knobs of the strategy, and the target. None of them names a layer, so a model that was
+// fitted to some holds for others, of other networks and, as far as that goes, of other targets.
 //
-// Counts are of executed vector instructions, as a compiler that hoists what it can would make
-// them, and counts, bytes and extents are log2(1+x): a split of a tree then asks for a ratio.
+// Counts are of executed vector instructions, as of a compiler that hoists all invariant code.
+// Counts, bytes and extents are log2(1+x): a split of a tree then asks for a ratio.
 package features
 
 import (
@@ -89,8 +89,8 @@ func (d *Describer) Of(f *ir.Func, v map[string]int) []float32 {
 	return out
 }
 
-// Describe is the counts of a scheduled Func, in the order of CountNames, and what Of says of it
-// with the share for which conditions hold.
+// Describe returns the counts of a scheduled Func, in the order of CountNames, and its features as
+// Of does. Bodies of conditions count with the share of iterations that meet the condition.
 func (d *Describer) Describe(f *ir.Func, v map[string]int) (counts []float64, x []float32) {
 	k := newKernel(f, d, true)
 	k.counts(func(_ string, n float64) { counts = append(counts, n) })
@@ -101,7 +101,7 @@ func (d *Describer) Describe(f *ir.Func, v map[string]int) (counts []float64, x 
 // log is how counts, bytes and extents are scaled.
 func log(x float64) float64 { return math.Log2(1 + max(0, x)) }
 
-// ratio is a quotient of what may be nothing, between 2^-20 and 2^20, in log2.
+// ratio is log2 of a quotient of numbers that may be 0, between -20 and 20.
 func ratio(a, b float64) float64 {
 	return min(20, max(-20, math.Log2((a+1e-6)/(b+1e-6))))
 }
@@ -110,7 +110,7 @@ func ratio(a, b float64) float64 {
 func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name string, x float64)) {
 	t := d.target
 
-	// Work is what hardly depends on the schedule, so what is counted is also given by work.
+	// Work hardly depends on the schedule, so counts are also given as ratios to work.
 	work := k.work
 	totals := []struct {
 		name string
@@ -145,7 +145,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		yield("call.", m.name, log(k.called[i]))
 	}
 
-	// What the innermost code keeps in registers.
+	// The registers of the innermost code.
 	yield("registers.", "kept", log(k.kept))
 	yield("registers.", "share", k.kept/float64(max(1, t.Registers)))
 	yield("registers.", "memory", log(k.onStack))
@@ -179,7 +179,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 
 	// The loops around the statement that most instructions are of, from the inside.
 	yield("hot.", "share", k.hotShare())
-	around := k.around()
+	around := k.levels()
 	for i := range Levels {
 		var l level
 		if i < len(around) {

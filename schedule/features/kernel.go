@@ -8,7 +8,7 @@ import (
 	"ripc/ir/arith"
 )
 
-// kernel is what is found out about a Func.
+// kernel is an analysis of a Func.
 type kernel struct {
 	*Describer
 	f      *ir.Func
@@ -34,11 +34,12 @@ type kernel struct {
 	spills             float64 // instructions by which registers that are too few go over memory
 	kept               float64 // registers' worth of buffers that can be in registers, around the hottest statement
 	onStack            float64 // bytes of buffers that cannot
-	body               float64 // instructions of the hottest loop that is not written out, written out what it holds
-	loopKinds          [4]float64
-	parallel           float64 // iterations of a loop that cores share
-	full               float64 // the part of them that is there: the last may be cut off; 0 where no condition says so
-	hot                *site
+	// instructions of the hottest loop that is not written out, with those of loops in it that are
+	body      float64
+	loopKinds [4]float64
+	parallel  float64 // iterations of a loop that cores share
+	full      float64 // the part of them that is there: the last may be cut off; 0 where no condition says so
+	hot       *site
 }
 
 // node is a loop, the Func, or one of the two sides of a condition.
@@ -74,7 +75,7 @@ type term struct {
 	each  int // iterations for which a quotient stays the same, 0 where there is none
 }
 
-// index is what one index depends on.
+// index says which variables one index depends on.
 type index struct {
 	terms []term
 	any   bool // it is looked up, or computed otherwise: all of the dimension
@@ -209,7 +210,7 @@ func (k *kernel) share(cond ir.Expr, path []*node) (share float64, known bool) {
 
 // side is the path into one side of a condition that is taken so often.
 func side(path []*node, at *node, share float64) []*node {
-	const never = 1e-9 // of what is never executed, which has a path as well
+	const never = 1e-9 // the share of code that is never executed, which has a path as well
 	return append(path[:len(path):len(path)], &node{loop: &ir.For{Extent: 1}, parent: at, depth: len(path),
 		written: true, share: max(share, never)})
 }
@@ -353,8 +354,8 @@ func linear(e ir.Expr, scale float64, path []*node, x *index) {
 	}
 }
 
-// keep finds the local buffers that can be in registers: within their scope nothing but what is
-// written out chooses an element.
+// keep finds the local buffers that can be in registers: within their scope only loops that are
+// written out choose an element.
 func (k *kernel) keep() {
 	for _, a := range k.all {
 		if !a.buf.local {

@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// touched is how many bytes an execution of a loop touches, each once; what is kept in registers is
-// no memory.
+// touched is how many bytes an execution of a loop touches, each once. Buffers in registers are no
+// memory.
 func (k *kernel) touched(n *node) float64 {
 	if n.bytes > 0 {
 		return n.bytes
@@ -52,8 +52,8 @@ func (k *kernel) touched(n *node) float64 {
 	return n.bytes
 }
 
-// traffic is how many bytes come to a memory of some size while a loop is executed: what fits comes
-// once.
+// traffic is how many bytes come to a memory of some size while a loop is executed: data that fits
+// comes once.
 func (k *kernel) traffic(n *node, size float64) float64 {
 	all := k.touched(n)
 	if all <= size || len(n.children) == 0 {
@@ -69,8 +69,8 @@ func (k *kernel) traffic(n *node, size float64) float64 {
 	return max(all, bytes)
 }
 
-// moved is how many bytes an execution of a loop loads and stores.
-func (k *kernel) moved(n *node) float64 {
+// trafficBytes is how many bytes an execution of a loop loads and stores.
+func (k *kernel) trafficBytes(n *node) float64 {
 	bytes := 0.0
 	for i := n.from; i < n.to; i++ {
 		a := &k.all[i]
@@ -89,7 +89,7 @@ func (k *kernel) moved(n *node) float64 {
 	return bytes
 }
 
-// pressure looks at the registers around the hottest statement, and at the loop whose code that is.
+// pressure looks at the registers around the hottest statement, and at the loop with that code.
 func (k *kernel) pressure() {
 	if k.hot == nil {
 		return
@@ -133,8 +133,8 @@ func (k *kernel) hotShare() float64 {
 // level is a loop around a statement; moved and touched are bytes.
 type level struct{ extent, kind, axis, touched, moved float64 }
 
-// around lists the loops around the hottest statement, the innermost first.
-func (k *kernel) around() []level {
+// levels lists the loops around the hottest statement, the innermost first.
+func (k *kernel) levels() []level {
 	if k.hot == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (k *kernel) around() []level {
 	for _, n := range slices.Backward(k.hot.path) {
 		if n.loop.Extent > 1 {
 			out = append(out, level{float64(n.loop.Extent), float64(n.loop.Kind-ir.Serial) + 1, float64(n.loop.Axis),
-				k.touched(n), k.moved(n)})
+				k.touched(n), k.trafficBytes(n)})
 		}
 	}
 	return out

@@ -3,9 +3,12 @@
 // in code:
 //
 //	TARGET.json       a price for each count of features.Describer.Describe, and where it is from
-//	TARGET.trees.gz   trees that correct the sum of prices, by the share of each: the mean of several models, each without some of the layers
-//	TARGET.sieve.gz   trees that guess a cost before there is a Func, from the definition and the knobs; they learn from the model itself
-//	TARGET.starts.gz  the best schedules that were measured, with the extents of their kernels: where searches begin
+//	TARGET.trees.gz   trees that correct the sum of prices, by the share of each: the mean of
+//	                  several models, each without some of the layers
+//	TARGET.sieve.gz   trees that guess a cost before there is a Func, from the definition and the
+//	                  knobs; they learn from the model itself
+//	TARGET.starts.gz  the best schedules that were measured, with the extents of their kernels:
+//	                  where searches begin
 //
 // Microcontrollers have prices alone.
 package machine
@@ -69,8 +72,9 @@ type Error struct {
 	P90    float64 `json:"p90"`
 }
 
-// Choice compares what compile chose with the best that was measured. Mean, P90 and Worst are the
-// geometric mean, the 90th percentile and the largest of the ratios of measured costs.
+// Choice compares the schedules that compile chose with the best that were measured. Mean, P90 and
+// Worst are the geometric mean, the 90th percentile and the largest of the ratios of measured
+// costs.
 type Choice struct {
 	Networks int     `json:"networks"`
 	Mean     float64 `json:"mean"`
@@ -104,7 +108,7 @@ func Of(t targets.Target) (m *Model, ok bool, err error) {
 	return m, err == nil, err
 }
 
-// FileName is what the files of t's model are called, without their ends: a host's are of all hosts
+// FileName is the name of the files of t's model, without their ends: a host's are of all hosts
 // like it.
 func FileName(t targets.Target) string { return cmp.Or(t.Family, t.Name) }
 
@@ -146,7 +150,7 @@ func open(dir fs.FS, name string, t targets.Target) (*Model, error) {
 	return m, nil
 }
 
-// trees returns the trees of a model whose files were tested.
+// trees returns the trees of a model with files that were tested.
 func (m *Model) trees() learned {
 	trees, err := m.readTrees()
 	if err != nil {
@@ -323,7 +327,7 @@ func (m *Model) parts(trees *learned) []part {
 		{&trees.sieve, ".sieve.gz", sieveQuestions(m.Strategies)}}
 }
 
-// New is the model of t with weights. It fails if these name what is not counted.
+// New is the model of t with weights. It fails if these name an unknown count.
 func New(t targets.Target, w Weights) (*Model, error) {
 	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t}
 	m.setTrees(learned{})

@@ -44,7 +44,7 @@ func define(d *features.Describer, t targets.Target, f *ir.Func) Definition {
 type Sketch struct {
 	Strategy string
 	Values   map[string]int // of knobs
-	features []float32      // of its definition, with Values, and what those make of the extents
+	features []float32      // of its definition, with Values, and the extents that follow from them
 	extents  []float64      // of axes
 }
 
@@ -69,15 +69,15 @@ func (d Definition) Sketch(strategy string, values map[string]int) Sketch {
 	return s
 }
 
-var none = float32(math.NaN()) // of what a point does not have
+var none = float32(math.NaN()) // the feature of a knob or extent that a point does not have
 
-// axes are those whose extents a sieve asks for.
+// axes are those with extents that a sieve asks for.
 func axes() []ir.Axis {
 	return []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.TapRow, ir.TapCol, ir.Reduce, ir.Plane,
 		ir.WeightPlane}
 }
 
-// cut is a knob whose value cuts loops of an axis.
+// cut is a knob with a value that cuts loops of an axis.
 type cut struct {
 	knob string
 	axis ir.Axis
@@ -91,7 +91,7 @@ func cuts() []cut {
 	}
 }
 
-// sieveQuestions are the names of what a sieve is asked by.
+// sieveQuestions are the names of a sieve's features.
 func sieveQuestions(strategies []string) []string {
 	names := features.Names()
 	for _, a := range axes() {
@@ -141,7 +141,7 @@ func (m *Model) Sift(sketches []Sketch) []float64 {
 	return out
 }
 
-// Guess is what a sieve learns of a point: its sketch, and the model's Predict times Turns.
+// Guess is a sample that a sieve learns: a point's sketch, and the model's Predict times Turns.
 type Guess struct {
 	Group    string // the layer that it is of
 	features []float32
@@ -153,14 +153,13 @@ func (m *Model) Guess(p Point) Guess {
 	return Guess{p.Group, m.guess(p.Sketch), float32(math.Log(m.Predict(p)*m.Turns(p)) - m.work(p.Sketch))}
 }
 
-// Unbuilt is what a sieve learns of a point of which there is no Func: the caller says what takes
-// its place.
+// Unbuilt is the sample of a point without a Func. The caller sets its Label.
 func (m *Model) Unbuilt(group string, s Sketch) Guess {
 	return Guess{Group: group, features: m.guess(s)}
 }
 
-// LearnSieve makes m's sieve of what m says of other points: as many as there is time to build,
-// since none is measured.
+// LearnSieve makes m's sieve of m's predictions for other points: as many as there is time to
+// build, since none is measured.
 func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []Guess) error {
 	trees := m.trees()
 	var err error

@@ -48,7 +48,8 @@ func (s start) check() error {
 	case len(s.Extents) != len(axes()):
 		return fmt.Errorf("a start has %d extents, not %d: fit the model anew", len(s.Extents), len(axes()))
 	case s.Cost <= 0 || s.Blocks < 1 || s.Full <= 0:
-		return fmt.Errorf("a start costs %v, and cores share %v blocks of it, of which %v is there: fit the model anew",
+		return fmt.Errorf("a start costs %v, and cores share %v blocks of it, which are full to a share of %v: fit "+
+			"the model anew",
 			s.Cost, s.Blocks, s.Full)
 	case len(s.Values) != len(s.Knobs) || !slices.IsSorted(s.Knobs):
 		return fmt.Errorf("a start has the values %v of the knobs %q: fit the model anew", s.Values, s.Knobs)
@@ -71,8 +72,8 @@ func (m *Model) Records(key string) []Record { return m.records[key] }
 // nearest is how many starts a search in the space of a strategy has.
 const nearest = 4
 
-// Starts are points of the space of a strategy, whose knobs have domains, for d: what was best for
-// the kernels most like it.
+// Starts are points of the space of a strategy for d: the best ones of the kernels most like it.
+// domains are those of the strategy's knobs.
 func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) []map[string]int {
 	type alike struct {
 		number int // in the order of starts
@@ -102,7 +103,7 @@ func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) 
 	}
 	var points []map[string]int
 	for _, a := range found {
-		points = append(points, d.moved(starts[a.number], domains))
+		points = append(points, d.transfer(starts[a.number], domains))
 	}
 	return points
 }
@@ -113,8 +114,8 @@ func size(extent float64) float64 { return math.Log2(1 + extent) }
 // rowsKnob cuts the rows of the output into blocks: as many in a kernel as in one like it.
 const rowsKnob = "tile_h"
 
-// moved are the values of a start for another kernel.
-func (d Definition) moved(s start, domains map[string][]int) map[string]int {
+// transfer are the values of a start for another kernel.
+func (d Definition) transfer(s start, domains map[string][]int) map[string]int {
 	v := map[string]int{}
 	for knob, domain := range domains {
 		n, ok := s.value(knob)

@@ -22,7 +22,7 @@ type Point struct {
 	Cost   float64
 }
 
-// Scheduled is the Point of a scheduled Func, with what Predict and Turns ask.
+// Scheduled is the Point of a scheduled Func, with the features of Predict and Turns.
 func (m *Model) Scheduled(f *ir.Func, values map[string]int) (p Point) {
 	p.Counts, p.After = m.describe.Describe(f, values)
 	return p
@@ -36,7 +36,7 @@ func Describe(t targets.Target, d *features.Describer, before, after *ir.Func, s
 	return p
 }
 
-// learned are trees, and what they ask.
+// learned are trees, with the names of their features.
 type learned struct {
 	prices, sieve *costmodel.Model
 }
@@ -54,7 +54,7 @@ func local(name string) bool {
 }
 
 // questions are the names of the features by which trees correct prices: the share of each term,
-// and what has no scale.
+// and features that have no scale.
 func questions(d *features.Describer) []string {
 	var names []string
 	for _, n := range d.CountNames() {
@@ -109,8 +109,8 @@ func (m *Model) Terms(p Point) map[string]float64 {
 	return terms
 }
 
-// Turns weighs a point's cost on one core by half of what idle cores add: the cost times Turns is
-// the geometric mean of the times on one core and on all of the target's cores.
+// Turns weighs a point's cost on one core by half of the cost of idle cores: the cost times Turns
+// is the geometric mean of the times on one core and on all of the target's cores.
 func (m *Model) Turns(p Point) float64 { return m.turns(m.blocksOf(p), m.fullOf(p)) }
 
 func (m *Model) turns(blocks, full float64) float64 { return math.Sqrt(m.idle(blocks, full)) }
@@ -142,7 +142,7 @@ func (m *Model) Predict(p Point) float64 {
 	return sum * math.Exp(prices.Predict([][]float32{x})[0])
 }
 
-// Learn makes a model of points, whose origin w tells.
+// Learn makes a model of points. w tells their origin.
 func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weights, points []Point) (*Model, error) {
 	best := map[string]float64{}
 	for _, p := range points {
@@ -180,9 +180,9 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 	return m, err
 }
 
-// members is how many models there are, each without one of as many parts of the groups. Their mean
-// is what all of them agree on: a search finds the points that a single one takes for better than
-// they are.
+// members is how many models there are, each without one of as many parts of the groups. A search
+// finds the points that a single model takes for better than they are, but their mean agrees with
+// all models.
 const members = 5
 
 func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel.Sample,

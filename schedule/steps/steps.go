@@ -123,20 +123,20 @@ func Tensorize(loop string, instr *ir.Func) schedule.Step {
 // Dim is a dimension of a buffer, or a part of one that Pack cuts.
 type Dim string
 
-// Whole is a dimension that is not cut.
-func Whole(d int) Dim { return Dim(strconv.Itoa(d)) }
+// WholeDim is a dimension that is not cut.
+func WholeDim(d int) Dim { return Dim(strconv.Itoa(d)) }
 
 // Outer numbers the groups that a dimension is cut into.
-func Outer(d int) Dim { return Whole(d) + ".o" }
+func Outer(d int) Dim { return WholeDim(d) + ".o" }
 
 // Inner numbers the elements of a group.
-func Inner(d int) Dim { return Whole(d) + ".i" }
+func Inner(d int) Dim { return WholeDim(d) + ".i" }
 
 // Dims lists whole dimensions.
 func Dims(ds ...int) []Dim {
 	out := make([]Dim, len(ds))
 	for i, d := range ds {
-		out[i] = Whole(d)
+		out[i] = WholeDim(d)
 	}
 	return out
 }
@@ -145,7 +145,7 @@ func Dims(ds ...int) []Dim {
 func First(n int) []Dim {
 	var out []Dim
 	for d := range n {
-		out = append(out, Whole(d))
+		out = append(out, WholeDim(d))
 	}
 	return out
 }

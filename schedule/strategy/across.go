@@ -8,8 +8,8 @@ import (
 	"ripc/schedule/steps"
 )
 
-// across looks counts up for all positions of a block of rows, one group of channels after the
-// other, so that a group's table stays in the first cache. Threads share the blocks:
+// acrossTables looks counts up for all positions of a block of rows, one group of channels after
+// the other, so that a group's table stays in the first cache. Threads share the blocks:
 //
 //	blocks h.o (parallel) > [bits of groups] [groups > [tables] filters > tiles of positions > [taps > vectors of positions]]
 //	  [sums of positions] rows h.i > glue, pack
@@ -18,19 +18,19 @@ import (
 //
 //	blocks h.o > [bits of groups] [groups > [tables] filters (parallel) > tiles > [taps > vectors]]
 //	  [words (parallel) > sums of positions] words (parallel) > rows h.i > glue, pack
-func across() Strategy {
+func acrossTables() Strategy {
 	return Strategy{
 		Name: "across", Text: "look up the counts of groups of channels for all positions of some rows at once",
 		Applies: func(l *Layer) (bool, string) {
-			return l.across(), "its counts are not looked up for several positions at once"
+			return l.sharesLookups(), "its counts are not looked up for several positions at once"
 		},
 		Knobs: acrossKnobs,
 		build: func(b *builder, v Values) { (&acrossBuilder{builder: b, v: v}).build() },
 	}
 }
 
-// across reports whether one look-up gives the counts of neighbouring positions.
-func (l *Layer) across() bool {
+// sharesLookups reports whether one look-up gives the counts of neighbouring positions.
+func (l *Layer) sharesLookups() bool {
 	if !l.table.exists() {
 		return false
 	}
@@ -44,7 +44,7 @@ func (l *Layer) across() bool {
 
 func acrossKnobs(l *Layer) []Knob {
 	vectors := l.sum.extent(ir.Col)
-	ks := []Knob{{tileW, "vectors of positions whose sums are in registers together", divisors(vectors)}}
+	ks := []Knob{{tileW, "vectors of positions with sums in registers together", divisors(vectors)}}
 	if _, n := l.filterBlocks(); n > 1 {
 		ks = append(ks, Knob{share, "blocks of filters that a thread looks up in tables of its own; 0: threads " +
 			"share blocks of rows", append([]int{0}, divisors(n)...)})

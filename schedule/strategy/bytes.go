@@ -84,13 +84,13 @@ func byteKnobs(l *Layer) []Knob {
 		}
 	}
 	ks = append(ks,
-		Knob{tileW, "positions of the output whose sums are kept", upTo(min(w, maxRow))},
+		Knob{tileW, "positions of the output with sums that are kept", upTo(min(w, maxRow))},
 		rowsKnob(l),
 		Knob{vectors, "registers of filters that a tile has", registers},
-		Knob{width, "positions whose sums are in registers together", upTo(max(window, min(maxWidth, w*window)))},
+		Knob{width, "positions with sums in registers together", upTo(max(window, min(maxWidth, w*window)))},
 		Knob{perBytes, "words of channels that are summed in bytes", inBytes},
 		Knob{step, "words that an instruction takes", steps},
-		Knob{at, "what is summed in bytes: the words of 0 all taps, 1 a row of them, 2 one",
+		Knob{at, "words that are summed in bytes: those of 0 all taps, 1 a row of them, 2 one",
 			[]int{int(overWords), int(overRow), int(overTap)}},
 	)
 	rows := l.rowsOfTaps()
@@ -312,7 +312,7 @@ func (b *byteBuilder) packWeights() {
 // a row of taps reads them.
 func (b *byteBuilder) packPixels() {
 	words := len(b.f.Buffers()[b.pad.buf].Shape) - 1
-	order := append(steps.First(words-1), steps.Outer(words), steps.Whole(words-1), steps.Inner(words))
+	order := append(steps.First(words-1), steps.Outer(words), steps.WholeDim(words-1), steps.Inner(words))
 	b.must(steps.Pack(b.pad.buf, b.v[perBytes], order...))
 }
 

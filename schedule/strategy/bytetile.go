@@ -183,7 +183,7 @@ func (b *byteBuilder) inlinesPlanes() bool {
 func (b *byteBuilder) keepWordLoop(words string, unrolled []string) []string {
 	s := sumOf(b.Layer)
 	switch n := b.v[perBytes] / b.v[step]; {
-	case s.rows > 1 && s.few(b.v[perBytes]):
+	case s.rows > 1 && s.unrollsTaps(b.v[perBytes]):
 		return unrolled
 	case s.cols > 1:
 		return unrolled[2:]

@@ -19,7 +19,7 @@ func (b *builder) packBlocks(w string, n int) {
 	}
 	order := append([]steps.Dim{steps.Outer(3)}, append(steps.First(3), steps.Inner(3))...)
 	if len(shape) > len(weightAxes()) {
-		order = append(order, steps.Whole(4)) // the parts of a step
+		order = append(order, steps.WholeDim(4)) // the parts of a step
 	}
 	b.must(steps.Pack(w, n, order...))
 }

@@ -80,8 +80,8 @@ func sumOf(l *Layer) sumShape {
 // terms returns the number of words counted for an output and a plane.
 func (s sumShape) terms() int { return s.rows * s.cols * s.words }
 
-// few reports whether n words at each tap of a row are unrolled.
-func (s sumShape) few(n int) bool { return n*s.cols <= fewWords }
+// unrollsTaps reports whether n words at each tap of a row are unrolled.
+func (s sumShape) unrollsTaps(n int) bool { return n*s.cols <= fewWords }
 
 // halves reports whether one byte holds the sum of two bytes that count n words each. They are
 // added before they are widened.

@@ -24,7 +24,7 @@ func pairs() Strategy {
 			case pairInstr(l) == nil:
 				return false, "the target has no instruction that counts two words at once"
 			case !l.packed || l.pool.exists() || l.mean.exists() || len(l.between) > 0:
-				return false, "the sums are not what the bits of the output are made of"
+				return false, "the bits of the output are not made of the sums alone"
 			case unpaired != "":
 				return false, unpaired
 			case l.sum.extent(ir.Reduce)%2 != 0:

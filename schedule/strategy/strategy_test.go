@@ -154,7 +154,8 @@ func convolutionOf(t *rapid.T, h, w, in, out int) *ir.Func {
 	return testlayer.Integers(a, target, by, enc, planes, batch, h, w, slice(t, a), beside...)
 }
 
-// drawBeside draws levels that a makes beside floats, or their mean in their place, none in most cases; a layer that makes no floats has none.
+// drawBeside draws levels that a makes beside floats, or their mean in their place, none in most
+// cases; a layer that makes no floats has none.
 func drawBeside(t *rapid.T, a *graph.FusedConv, enc ir.EncodingKind) []*graph.Node {
 	var nodes []*graph.Node
 	if rapid.IntRange(0, 3).Draw(t, "mean") == 3 {
@@ -290,7 +291,8 @@ func stepsBefore(t *rapid.T) []scalar.Step {
 	return []scalar.Step{{Kind: scalar.Fma}, {Kind: scalar.PRelu}, {Kind: scalar.Clip, Hi: 1}}[:max(0, intRange(t, -3, 3, "steps before"))]
 }
 
-// legal applies a trace and checks that what comes out is sound and can be generated. It gives a Func with f's parameters.
+// legal applies a trace and checks that what comes out is sound and can be generated. It gives a
+// Func with f's parameters.
 func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func {
 	r, err := tr.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 	if err != nil {
@@ -308,14 +310,15 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	var large *emit.SizeError
 	switch _, err := emit.Kernel(g, "kernel", m); {
 	case errors.As(err, &large) && size.Of(g.Body) > size.Max/8:
-		// Sizes are estimates, within a factor of eight (levels of 3 bits of a float sum with a join: 6.6): a drawn schedule may be too large after all, the default may not.
+		// Sizes are estimates, within a factor of eight (levels of 3 bits of a float sum with a
+		// join: 6.6): a drawn schedule may be too large after all, the default may not.
 		if c, err := compile.Default(f, m); err != nil || c.Trace.String() == tr.String() {
 			t.Fatalf("%s: the default: %v, %v\ntrace:\n%s%s", m.Name, err, large, tr, g)
 		}
 	case err != nil:
 		t.Fatalf("%s: %v\ntrace:\n%s%s", m.Name, err, tr, g)
 	}
-	return r.Whole()
+	return r.PackingFunc()
 }
 
 // withoutAxis is a loop of f that has no axis, "" if all have one: primitives keep them.
@@ -429,7 +432,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestPairsSame: counting by pairs and by whole windows, with any tiles, gives the sums of the plain loops.
+// TestPairsSame: counting by pairs and by whole windows, with any tiles, gives the sums of the
+// plain loops.
 func TestPairsSame(t *testing.T) {
 	for name, m := range map[string]targets.Target{"pairs": machines(t)[0], "carry_tree": machines(t)[2]} {
 		t.Run(name, func(t *testing.T) { pairsSame(t, name, m) })
@@ -488,8 +492,9 @@ func TestLarge(t *testing.T) {
 	})
 }
 
-// TestPoints: every point of a space can be built, or is refused with its values; and every value of a knob is reached by a
-// point that can be built. So a tuner may draw whatever it likes. In make test, each layer is on one target.
+// TestPoints: every point of a space can be built, or is refused with its values; and every value
+// of a knob is reached by a point that can be built. So a tuner may draw whatever it likes. In make
+// test, each layer is on one target.
 func TestPoints(t *testing.T) {
 	all := machines(t)
 	ls := layers()
@@ -557,8 +562,9 @@ func TestKnobs(t *testing.T) {
 	})
 }
 
-// TestApplies: exactly the strategies that apply can be built at the first values of their knobs, and the others say why they do not. Each is
-// for some layer, so that the tests that go over layers try it.
+// TestApplies: exactly the strategies that apply can be built at the first values of their knobs,
+// and the others say why they do not. Each is for some layer, so that the tests that go over layers
+// try it.
 func TestApplies(t *testing.T) {
 	tried := map[string]bool{}
 	for name, f := range layers() {
@@ -586,7 +592,8 @@ func TestApplies(t *testing.T) {
 	}
 }
 
-// TestTraces pins the schedules of typical layers, and what is left out of them, at the points that the headlines of testdata/traces.txt name.
+// TestTraces pins the schedules of typical layers, and what is left out of them, at the points that
+// the headlines of testdata/traces.txt name.
 func TestTraces(t *testing.T) {
 	text, err := os.ReadFile("testdata/traces.txt")
 	if err != nil {
@@ -621,7 +628,8 @@ func TestTraces(t *testing.T) {
 	golden.Check(t, "testdata/traces.txt", []byte(b.String()))
 }
 
-// TestPairsApply: counting by pairs is for words in pairs that have a copy, and for targets that have the instruction.
+// TestPairsApply: counting by pairs is for words in pairs that have a copy, and for targets that
+// have the instruction.
 func TestPairsApply(t *testing.T) {
 	m := machines(t)
 	wide := m[0]
@@ -666,8 +674,8 @@ func TestCarrySave(t *testing.T) {
 	}
 }
 
-// TestManyPlanes: the sums of the plainest schedules are proved for any number of planes, also where a row is a tile and what is
-// left beside it, each doubling its sums plane by plane.
+// TestManyPlanes: the sums of the plainest schedules are proved for any number of planes, also
+// where a row is a tile and what is left beside it, each doubling its sums plane by plane.
 func TestManyPlanes(t *testing.T) {
 	for planes := 1; planes <= 8; planes++ {
 		a := &graph.FusedConv{KH: 3, KW: 2, SH: 2, SW: 1, DH: 3, DW: 3, In: 6, Out: 32}
@@ -684,7 +692,8 @@ func TestManyPlanes(t *testing.T) {
 	}
 }
 
-// pooledPlanes is a layer whose windows of a pool are rows and columns of sums, doubled plane by plane.
+// pooledPlanes is a layer whose windows of a pool are rows and columns of sums, doubled plane by
+// plane.
 func pooledPlanes() *ir.Func {
 	a := &graph.FusedConv{KH: 4, KW: 5, SH: 1, SW: 1, In: 3, Out: 32}
 	a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 2, Right: 3}
@@ -693,8 +702,8 @@ func pooledPlanes() *ir.Func {
 	return testlayer.Integers(a, targets.Target{}, layout.Popcount, ir.Unipolar, 8, 2, 4, 17, ops.Slice{})
 }
 
-// TestProvedPoints: whatever tile is cut out of the rows and columns of a pool's windows, its sums can be proved: no point is
-// refused for their sake.
+// TestProvedPoints: whatever tile is cut out of the rows and columns of a pool's windows, its sums
+// can be proved: no point is refused for their sake.
 func TestProvedPoints(t *testing.T) {
 	f, m := pooledPlanes(), machines(t)[4]
 	s, l := named(t, "bytes"), strategy.LayerOf(f, m)
@@ -719,7 +728,8 @@ func TestProvedPoints(t *testing.T) {
 	}
 }
 
-// TestSizeOfPoints: what would be more code than a kernel may have is refused before there is any, with the values.
+// TestSizeOfPoints: what would be more code than a kernel may have is refused before there is any,
+// with the values.
 func TestSizeOfPoints(t *testing.T) {
 	a := &graph.FusedConv{KH: 1, KW: 4, SH: 1, SW: 1, Pad: graph.Padding{Right: 3}, In: 384, Out: 1000, Groups: 8}
 	f := testlayer.Integers(a, targets.Target{}, layout.PopcountDense, ir.Unipolar, 3, 1, 1, 1, ops.Slice{}) // a lane after the other: vectors have filters of several groups
@@ -837,8 +847,9 @@ func few(by layout.Algorithm, in, out, groups int) *ir.Func {
 	return testlayer.Integers(a, targets.Target{}, by, ir.Unipolar, 1, 1, 7, 7, ops.Slice{})
 }
 
-// TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they unpack is not a part of
-// a pixel. The plainest schedules of such layers can be applied, and are not too much code.
+// TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they
+// unpack is not a part of a pixel. The plainest schedules of such layers can be applied, and are
+// not too much code.
 func TestGroups(t *testing.T) {
 	dense := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: 33, Out: 11, Groups: 11}
 	pooled := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: 96, Out: 96, Groups: 2, Pool: &graph.PoolAttrs{Kernel: [2]int{3, 2}, Strides: [2]int{3, 2}}}
@@ -860,7 +871,9 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTables: where a group's filters are whole registers, they look up by instructions, as those of a layer of one group do, and where all filters look up in the tables of all groups; where not, one look-up after the other.
+// TestGroupsOfTables: where a group's filters are whole registers, they look up by instructions, as
+// those of a layer of one group do, and where all filters look up in the tables of all groups;
+// where not, one look-up after the other.
 func TestGroupsOfTables(t *testing.T) {
 	for _, m := range machines(t) {
 		for by, entries := range map[layout.Algorithm]int{layout.Table4: 16, layout.Table4Halves: 16, layout.Table6: 64} {
@@ -883,7 +896,8 @@ func TestGroupsOfTables(t *testing.T) {
 	}
 }
 
-// TestGroupsOfBytes: filters of a group are lanes of instructions that multiply bytes, as those of a layer of one group are.
+// TestGroupsOfBytes: filters of a group are lanes of instructions that multiply bytes, as those of
+// a layer of one group are.
 func TestGroupsOfBytes(t *testing.T) {
 	for _, groups := range []int{1, 2, 8, 16} {
 		for _, m := range machines(t) {
@@ -900,7 +914,8 @@ func TestGroupsOfBytes(t *testing.T) {
 	}
 }
 
-// multiplied reports whether instructions multiply the bytes of f, with any number of channels that are computed together.
+// multiplied reports whether instructions multiply the bytes of f, with any number of channels that
+// are computed together.
 func multiplied(t *testing.T, f *ir.Func, m targets.Target, v strategy.Values) bool {
 	lanes := domain(t, f, m, "dot", "lanes")
 	if lanes == nil {
@@ -913,7 +928,8 @@ func multiplied(t *testing.T, f *ir.Func, m targets.Target, v strategy.Values) b
 	})
 }
 
-// TestGuardedRows: where rows are not tiles' and the input itself is read, instructions read it under the tile's condition.
+// TestGuardedRows: where rows are not tiles' and the input itself is read, instructions read it
+// under the tile's condition.
 func TestGuardedRows(t *testing.T) {
 	for _, h := range []int{25, 55} {
 		for _, m := range machines(t) {
@@ -927,7 +943,8 @@ func TestGuardedRows(t *testing.T) {
 	}
 }
 
-// TestRunsWhole: a row of bytes that is one run is copied whole, also in layers of one row: no lane has a condition of its own.
+// TestRunsWhole: a row of bytes that is one run is copied whole, also in layers of one row: no lane
+// has a condition of its own.
 func TestRunsWhole(t *testing.T) {
 	for _, m := range machines(t) {
 		a := &graph.FusedConv{KH: 2, KW: 5, SH: 3, SW: 2, In: 31, Out: 31, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Left: 3, Right: 2}}

@@ -49,7 +49,7 @@ func tileKnob(l *Layer, most int) Knob {
 	if l.halves() {
 		w, most = l.sum.extent(ir.Col), most/2
 	}
-	return Knob{tileW, "positions whose sums are in registers together", upTo(min(w, max(2, most/max(1, l.window()))))}
+	return Knob{tileW, "positions with sums in registers together", upTo(min(w, max(2, most/max(1, l.window()))))}
 }
 
 // lanesKnobs is the number of channels that are computed together. In a packed output these are the

@@ -39,7 +39,7 @@ func tables() Strategy {
 	return Strategy{
 		Name: "table", Text: "look up the counts of groups of channels in tables that filters and windows share",
 		Applies: func(l *Layer) (bool, string) {
-			return l.table.exists() && !l.across(), "its counts are not looked up position by position"
+			return l.table.exists() && !l.sharesLookups(), "its counts are not looked up position by position"
 		},
 		Knobs: tableKnobs,
 		build: func(b *builder, v Values) { (&tableBuilder{builder: b, v: v}).build() },
@@ -347,8 +347,8 @@ func (b *tableBuilder) packsSums() bool {
 // for several positions reads them.
 func (b *tableBuilder) packTables() {
 	dims := len(b.f.Buffers()[b.table.buf].Shape)
-	order := append(steps.First(dims-3), steps.Outer(dims-2), steps.Whole(dims-3), steps.Inner(dims-2),
-		steps.Whole(dims-1))
+	order := append(steps.First(dims-3), steps.Outer(dims-2), steps.WholeDim(dims-3), steps.Inner(dims-2),
+		steps.WholeDim(dims-1))
 	b.must(steps.Pack(b.table.buf, b.v[run], order...))
 }
 

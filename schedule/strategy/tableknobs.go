@@ -84,7 +84,8 @@ func tableKnobs(l *Layer) []Knob {
 		tileKnob(l, maxTile),
 		{tileH, "rows of the output that share tables", upTo(l.rows())},
 		{run, "groups that are summed in bytes, or by an instruction", l.runsOf(l.runs())},
-		{at, "what is summed in bytes: a run of groups of 1 a row of taps, 2 one", []int{int(overRow), int(overTap)}},
+		{at, "groups that are summed in bytes: a run of them in 1 a row of taps, 2 one",
+			[]int{int(overRow), int(overTap)}},
 		{kept, "keep all sums of a block of filters in registers, not only those of bytes", l.keeps()},
 	}
 	if l.mean.exists() {
@@ -207,7 +208,7 @@ func (l *Layer) tablesOf() int {
 // vectors of filters.
 func (l *Layer) inlinesTaps(filters, run int) bool {
 	if l.Target.InOrder {
-		return sumOf(l).few(run)
+		return sumOf(l).unrollsTaps(run)
 	}
 	return filters*8 > l.Target.VectorBits
 }

@@ -47,7 +47,7 @@ func partedKnobs(l *Layer) []Knob {
 	if len(domain) == 0 {
 		return ks
 	}
-	return append(ks, Knob{part, "channels of a word whose sums are in registers together", append(domain, n)})
+	return append(ks, Knob{part, "channels of a word with sums in registers together", append(domain, n)})
 }
 
 // tileKnobs returns the knobs of tiles.

@@ -33,10 +33,10 @@ const (
 	Fold // takes no cycle behind a short instruction (table 3-1)
 )
 
-// cortexM4Timings is the table of Arm's manual. Its P, the cycles in which the pipeline is
-// refilled, is 1 to 3 "depending on the alignment and width of the target instruction, and whether
-// the processor manages to speculate the address early". Loads of the program counter are said to
-// take 3.
+// cortexM4Timings is the table of Arm's manual. Its P is the cycles in which the pipeline is
+// refilled. It is 1 to 3 "depending on the alignment and width of the target instruction, and
+// whether the processor manages to speculate the address early". Loads of the program counter are
+// said to take 3.
 func cortexM4Timings() *Timings {
 	const (
 		known   = 1 // P where the instruction has the address of its target
@@ -44,21 +44,19 @@ func cortexM4Timings() *Timings {
 	)
 	return &Timings{Core: "cortex-m4", Manual: "Arm Cortex-M4 Technical Reference Manual r0p1, DDI 0439D",
 		Rows: []Timing{
-			{Mnemonics: "adc add addw adr and asr bfc bfi bic clz eor lsl lsr mla mls mov movt movw mul mvn neg orn orr " +
-				"rbit rev rev16 revsh ror rrx rsb " +
-				"sbc sbfx smlal smull ssat sub subw sxtb sxth ubfx umlal umull usat uxtb uxth",
+			{Mnemonics: "adc add addw adr and asr bfc bfi bic clz eor lsl lsr mla mls mov movt movw mul mvn neg orn " +
+				"orr rbit rev rev16 revsh ror rrx rsb sbc sbfx smlal smull ssat sub subw sxtb sxth ubfx umlal " +
+				"umull usat uxtb uxth",
 				Cycles: 1, Refill: unknown, Source: "table 3-1; P where the result is the program counter: 3, the most",
 				Effect: Data},
 			{Mnemonics: "cmn cmp nop teq tst", Cycles: 1, Source: "table 3-1"},
 			{Mnemonics: "pkhbt pkhtb qadd qadd16 qadd8 qasx qdadd qdsub qsax qsub qsub16 qsub8 sadd16 sadd8 sasx sel " +
-				"shadd16 shadd8 shasx shsax " +
-				"shsub16 shsub8 smlabb smlabt smlad smladx smlalbb smlalbt smlald smlaldx smlaltb smlaltt smlatb smlatt " +
-				"smlawb smlawt smlsd smlsdx " +
-				"smlsld smlsldx smmla smmlar smmls smmlsr smmul smmulr smuad smuadx smulbb smulbt smultb smultt smulwb " +
-				"smulwt smusd smusdx ssat16 " +
-				"ssax ssub16 ssub8 sxtab sxtab16 sxtah sxtb16 uadd16 uadd8 uasx uhadd16 uhadd8 uhasx uhsax uhsub16 " +
-				"uhsub8 umaal uqadd16 uqadd8 " +
-				"uqasx uqsax uqsub16 uqsub8 usad8 usada8 usat16 usax usub16 usub8 uxtab uxtab16 uxtah uxtb16",
+				"shadd16 shadd8 shasx shsax shsub16 shsub8 smlabb smlabt smlad smladx smlalbb smlalbt smlald " +
+				"smlaldx smlaltb smlaltt smlatb smlatt smlawb smlawt smlsd smlsdx smlsld smlsldx smmla smmlar " +
+				"smmls smmlsr smmul smmulr smuad smuadx smulbb smulbt smultb smultt smulwb smulwt smusd smusdx " +
+				"ssat16 ssax ssub16 ssub8 sxtab sxtab16 sxtah sxtb16 uadd16 uadd8 uasx uhadd16 uhadd8 uhasx uhsax " +
+				"uhsub16 uhsub8 umaal uqadd16 uqadd8 uqasx uqsax uqsub16 uqsub8 usad8 usada8 usat16 usax usub16 " +
+				"usub8 uxtab uxtab16 uxtah uxtb16",
 				Cycles: 1, Source: "table 3-2", Effect: Data},
 			{Mnemonics: "sdiv udiv", Cycles: 12, Source: "table 3-1: 2 to 12, by the operands; the most is taken",
 				Effect: Data},
@@ -69,19 +67,25 @@ func cortexM4Timings() *Timings {
 				Source: "table 3-1; 3.3.2: 1 with an immediate offset, and behind a load that its address does not " +
 					"depend on", Effect: Store},
 			{Mnemonics: "ldm ldmdb ldmia ldrd pop", Cycles: 1, PerWord: 1, Refill: unknown,
-				Source: "table 3-1, 1 + N; with the program counter among the registers, P is 3, as of other loads of it",
+				Source: "table 3-1, 1 + N; with the program counter among the registers, P is 3, as of other " +
+					"loads of it",
 				Effect: Multiple},
-			{Mnemonics: "push stm stmdb stmia strd", Cycles: 1, PerWord: 1, Source: "table 3-1, 1 + N", Effect: Multiple},
+			{Mnemonics: "push stm stmdb stmia strd", Cycles: 1, PerWord: 1,
+				Source: "table 3-1, 1 + N", Effect: Multiple},
 			{Mnemonics: "b bl cbnz cbz", Cycles: 1, Refill: known,
 				Source: "table 3-1; P where it is taken: 1, the least, as the address is in the instruction"},
-			{Mnemonics: "blx bx", Cycles: 1, Refill: unknown, Source: "table 3-1; P: 3, the most, as the address is in " +
-				"a register"},
-			{Mnemonics: "tbb tbh", Cycles: 3, Refill: unknown, Source: "3.3.2: two for the load, one for the sum, P is 3"},
-			{Mnemonics: "it", Cycles: 1, Source: "table 3-1; note d: none behind an instruction of 16 bits", Effect: Fold},
+			{Mnemonics: "blx bx", Cycles: 1, Refill: unknown,
+				Source: "table 3-1; P: 3, the most, as the address is in " +
+					"a register"},
+			{Mnemonics: "tbb tbh", Cycles: 3, Refill: unknown,
+				Source: "3.3.2: two for the load, one for the sum, P is 3"},
+			{Mnemonics: "it", Cycles: 1,
+				Source: "table 3-1; note d: none behind an instruction of 16 bits", Effect: Fold},
 			{Mnemonics: "mrs msr", Cycles: 2, Source: "table 3-1: 1 or 2; the more is taken"},
 			{Mnemonics: "vabs vcmp vcmpe vmrs vmsr vneg", Cycles: 1, Source: "table 7-1"},
-			{Mnemonics: "vmov", Cycles: 1, Source: "table 7-1; 2 from or to registers of the core, other than of half a " +
-				"double", Effect: Move},
+			{Mnemonics: "vmov", Cycles: 1,
+				Source: "table 7-1; 2 from or to registers of the core, other than of half a " +
+					"double", Effect: Move},
 			{Mnemonics: "vadd vcvt vcvtb vcvtr vcvtt vmul vnmul vsub", Cycles: 1,
 				Source: "table 7-1; its note: the next instruction waits one cycle for the result", Effect: Arithmetic},
 			{Mnemonics: "vfma vfms vfnma vfnms vmla vmls vnmla vnmls", Cycles: 3,

@@ -12,7 +12,7 @@ import (
 
 // A family defines instructions that differ in numbers alone. Its texts are those of package
 // irtext. In them $lanes, $words, $positions, $taps, $rows, $groups and $stride stand for fields of
-// Instr, $cpu for the prefix of names, and others for what a member adds.
+// Instr, $cpu for the prefix of names, and others for parameters that a member adds.
 type family struct {
 	name   string // of a member
 	params string

@@ -1,5 +1,5 @@
 // Package isa holds the machine instructions that a schedule may ask for: short sequences that a
-// compiler does not find by itself. Each is an *ir.Func whose Body is its meaning, for the
+// compiler does not find by itself. Each is an *ir.Func with a Body that is its meaning, for the
 // interpreter and for matching by tensorize. Back ends write its code (codegen/llvm/isa). Its
 // windows are aligned to the element, not to the vector. Schedules find instructions by their
 // meaning ([Query]) or, in a trace, by name ([For]).
