@@ -10,6 +10,6 @@ targets=$(awk '/^Fuzz/ { names[n++] = $1 } /^ok/ { for (i = 0; i < n; i++) print
 found=0
 for t in $targets; do
 	echo "$t"
-	"$go" test "${t%.*}" -run '^$' -fuzz "^${t##*.}\$" -fuzztime "$2" || found=1
+	"$go" test "${t%.*}" -run '^$' -fuzz "^${t##*.}\$" -fuzztime "$2" -fuzzminimizetime 1s || found=1
 done
 exit $found

@@ -57,7 +57,7 @@ func offerLists(names func() []string) completion {
 
 // Extensions of files: of inputs, of models, and of everything that runs.
 func picturesAndTensors() []string { return []string{"npy", "png", "jpg", "jpeg"} }
-func models() []string             { return []string{"json", "onnx", "tflite"} }
+func models() []string             { return []string{"json", "onnx", "pt2", "tflite"} }
 func libraries() []string          { return append(models(), "so") }
 
 // flagCompletions has the completion of each flag with a value, by its name or, if commands differ,

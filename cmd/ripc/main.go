@@ -86,8 +86,8 @@ func newRoot(width int) *cobra.Command {
 libraries: one .so (or .a) and a C header, without dependencies. It also runs, checks and
 measures them, here or, for other machines, in simulation.
 
-MODEL is a model file: .json (ripc's own), .onnx (QONNX) or .tflite (Larq). X.so is a library
-that ripc compiled.`,
+MODEL is a model file: .json (ripc's own), .onnx (QONNX), .pt2 (PyTorch) or .tflite (Larq).
+X.so is a library that ripc compiled.`,
 		Args:                  cobra.ArbitraryArgs,
 		SilenceUsage:          true,
 		DisableFlagsInUseLine: true,

@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ESC", "a\x1b[2J\u009b31m\r\u202e\a")
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			e.Setenv("TESTDATA", filepath.Join(root, "testdata"))
+			e.Setenv("PT2", filepath.Join(root, "importer", "pt2", "testdata"))
 			e.Setenv("MODELS", filepath.Join(root, "cmd", "ripc", "testdata", "models"))
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv(caches.Env, "")
@@ -56,7 +57,7 @@ func TestScripts(t *testing.T) {
 			case "llvm":
 				_, err := toolchain.Find()
 				return must || err == nil, nil
-			case "onnx", "tflite":
+			case "onnx", "pt2", "tflite":
 				return slices.Contains(ripc.ModelKinds(), "."+cond), nil
 			case "qemu":
 				_, err := exec.LookPath("qemu-aarch64")

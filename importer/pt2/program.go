@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // The types of this file are PyTorch's schema of exported programs, as far as it is read.
@@ -100,7 +101,7 @@ type tensorMeta struct {
 	Offset  symInt   `json:"storage_offset"`
 }
 
-// shape returns the extents of a tensor, 0 for open ones, whose expressions open gives.
+// shape returns the extents of a tensor, 0 for open ones. open holds the names or expressions of these.
 func (m *tensorMeta) shape() (shape []int, open map[int]string) {
 	shape, open = make([]int, len(m.Sizes)), map[int]string{}
 	for d, s := range m.Sizes {
@@ -108,6 +109,9 @@ func (m *tensorMeta) shape() (shape []int, open map[int]string) {
 			shape[d] = int(*s.Int)
 		} else if s.Expr != nil {
 			open[d] = s.Expr.Text
+			if name, ok := strings.CutPrefix(open[d], "Symbol('"); ok {
+				open[d], _, _ = strings.Cut(name, "'")
+			}
 		}
 	}
 	return shape, open

@@ -66,6 +66,20 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestOpenBatch: a batch size that the program leaves open is 1, or that of --batch.
+func TestOpenBatch(t *testing.T) {
+	for batch, want := range map[int]string{0: "the file leaves the batch size s31 open, so it is 1 here (--batch)", 3: ""} {
+		g, err := read(t, "open.pt2", importer.Options{Batch: batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, out := g.Value(g.Inputs[0]), g.Value(g.Outputs[0])
+		if in.Note != want || in.Shape[0] != max(1, batch) || out.Shape[0] != max(1, batch) {
+			t.Errorf("batch %d: %+v gives %+v", batch, in, out)
+		}
+	}
+}
+
 // TestDamage: archives that were changed are refused.
 func TestDamage(t *testing.T) {
 	for name, c := range map[string]struct {

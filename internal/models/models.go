@@ -97,7 +97,8 @@ func Load(ctx context.Context, path string, o compile.Options) (*graph.Graph, er
 func exportHelp(ext string) string {
 	switch ext {
 	case ".pt", ".pth", ".ckpt":
-		return "PyTorch's own files need its code: export the network to .onnx (docs/import-onnx.md); "
+		return "PyTorch's pickles are not read: save the network with PyTorch 2.9 or later, " +
+			`torch.export.save(torch.export.export(net.eval(), (example,)), "net.pt2"), or export it to .onnx (docs/pytorch.md); `
 	case ".h5", ".keras", ".pb":
 		return "convert the network to .tflite by Larq Compute Engine (docs/import-larq.md), or to .onnx; "
 	}

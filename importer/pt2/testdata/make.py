@@ -79,3 +79,7 @@ for name, net, shape in [("digits", Digits(), (1,1,8,8)), ("quant", Quant(), (1,
     except Exception as e: print(name, e)
     np.save(out/(name+"_x.npy"), x.numpy())
     for i,t in enumerate(y if isinstance(y,tuple) else (y,)): np.save(out/f"{name}_y{i}.npy", t.numpy())
+# A network whose batch size is open.
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(16, 2)).eval()
+program = torch.export.export(net, (torch.randn(2, 1, 4, 4),), dynamic_shapes=({0: torch.export.Dim("batch")},))
+torch.export.save(program, str(out/"open.pt2"))
