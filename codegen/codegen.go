@@ -68,7 +68,7 @@ func (e *TargetError) Error() string {
 // BadInput reports that the input is at fault.
 func (*TargetError) BadInput() bool { return true }
 
-// Input is what Build needs.
+// Input holds the arguments of Build.
 type Input struct {
 	Program *ir.Program         // scheduled
 	Traces  map[string][]string // by Func: the lines of its schedule, for the description

@@ -46,7 +46,7 @@ func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
 // rows; with PadSame it has H*Strides[0]. Positions outside the input count as 0 for all levels.
 type ConvTranspose2DAttrs struct {
 	Strides   [2]int
-	Pad       Padding // what is cut off
+	Pad       Padding // rows and columns that are cut off
 	OutputPad [2]int  // rows and columns that are added at the end
 	Binary    *BinaryAttrs
 	Dilations [2]int // as in Conv2DAttrs

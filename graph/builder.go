@@ -107,8 +107,8 @@ func (b *Builder) ConsumerCount(tensor string) int {
 	return b.Index.ConsumerCount(tensor)
 }
 
-// EachNode yields the present nodes, even if the graph changes meanwhile, until ctx is done. The caller
-// checks ctx afterwards.
+// EachNode yields the present nodes, even if the graph changes meanwhile, until ctx is done. The
+// caller checks ctx afterwards.
 func (b *Builder) EachNode(ctx context.Context) iter.Seq[*Node] {
 	nodes := slices.Clone(b.g.Nodes)
 	return func(yield func(*Node) bool) {

@@ -29,8 +29,8 @@ const (
 )
 
 // Check reports everything that is wrong with a graph that an importer has made: names that no file
-// can hold, tensors that nobody reads or makes, and values that Infer would not give. What passes
-// can be written as a model and read again.
+// can hold, tensors that nobody reads or makes, and values that Infer would not give. A graph
+// that passes can be written as a model and read again.
 func Check(g *Graph) error {
 	c := &checker{g: g, seen: &Graph{Name: g.Name, File: g.File, Values: map[string]*Value{}},
 		weights: map[*Tensor]bool{}, slices: map[string]*Node{}}
@@ -60,9 +60,9 @@ func Check(g *Graph) error {
 
 type checker struct {
 	g       *Graph
-	seen    *Graph // what was made so far
+	seen    *Graph // the part that was made so far
 	weights map[*Tensor]bool
-	slices  map[string]*Node // by what they make
+	slices  map[string]*Node // by their outputs
 	elems   int
 	errs    []error
 }

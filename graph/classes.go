@@ -45,8 +45,8 @@ func (a *FusedConv) Borders(h, w int) (rows, cols Classes) {
 	return paddingClasses(oh, a.KH, dh, a.SH, a.Pad.Top, h), paddingClasses(ow, a.KW, dw, a.SW, a.Pad.Left, w)
 }
 
-// OutsideTaps says, for each class of a's Borders and each tap [KH, KW], whether the tap lies outside
-// an input of h by w.
+// OutsideTaps says, for each class of a's Borders and each tap [KH, KW], whether the tap lies
+// outside an input of h by w.
 func (a *FusedConv) OutsideTaps(h, w int) [][]bool {
 	rows, cols := a.Borders(h, w)
 	dh, dw := a.Dilation()

@@ -170,7 +170,8 @@ func twoValued(w *Tensor) *FewBits {
 		for i := o; i < w.Data.Len(); i += outs {
 			lo, hi = min(lo, w.Data.At(i)), max(hi, w.Data.At(i))
 		}
-		if f.Offset[o], f.Scale[o] = float32((float64(lo)+float64(hi))/2), float32((float64(hi)-float64(lo))/2); lo == hi {
+		f.Offset[o], f.Scale[o] = float32((float64(lo)+float64(hi))/2), float32((float64(hi)-float64(lo))/2)
+		if lo == hi {
 			f.Offset[o], f.Scale[o] = 0, f32.Abs(lo)
 		}
 		for i := o; i < w.Data.Len(); i += outs {

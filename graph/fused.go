@@ -43,7 +43,7 @@ type FusedConv struct {
 
 	WFloat []float32 // fconv2d: [KH, KW, In/Groups, Out]
 	Bias   []float32 // fconv2d: [Out] or nil
-	Few    *FewBits  // fconv2d: what WFloat is if these are few, nil if not
+	Few    *FewBits  // fconv2d: WFloat as few bits, nil if it has none
 
 	Epilogue Epilogue
 	Pool     *PoolAttrs // max-pool of the levels that the epilogue makes; kernel = strides, no padding

@@ -50,9 +50,9 @@ func (t *Tensor) InputGroup(g, groups int) *Tensor {
 	return &Tensor{Shape: append(append([]int{}, t.Shape[:n-2]...), size, outs), Data: NumbersOf(part)}
 }
 
-// IntendedBits is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to have,
-// of both signs. They have it as they are, up to rounding, as a sum of weights of 1 bit, or with
-// scales for groups of input channels. ok is false for real weights.
+// IntendedBits is the type of the few bits that the weights w ([..., I, O]) of a layer are meant to
+// have, of both signs. They have it as they are, up to rounding, as a sum of weights of 1 bit, or
+// with scales for groups of input channels. ok is false for real weights.
 func IntendedBits(w *Tensor) (bits int, enc string, ok bool) {
 	few, _ := DecomposeFew(w)
 	if few == nil {

@@ -181,7 +181,7 @@ func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error)
 	last := len(out.Shape) - 1
 	for _, x := range in[1:] {
 		if x.View != out.View {
-			out = *out.reshaped(out.Shape) // only what the caller sees of them differs
+			out = *out.reshaped(out.Shape) // only the caller's view of them differs
 			x = x.reshaped(x.Shape)
 		}
 		if len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType {

@@ -49,7 +49,7 @@ func (g *Graph) sumOfLevels(n *Node, in []*Value, minus bool) (*Value, error) {
 	s, fault := scalar.SumOf(x.LevelType, y.LevelType, minus)
 	switch {
 	case fault == scalar.SumScales:
-		return nil, g.Errorf(n, "quantize both with scales whose quotient is a power of two, or put dequantize "+
+		return nil, g.Errorf(n, "quantize both with scales that differ by a power of two, or put dequantize "+
 			"nodes before it",
 			"inputs %q and %q hold levels of scales %g and %g, which add up to no levels", x.Name, y.Name, x.Scale,
 			y.Scale)

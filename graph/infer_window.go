@@ -65,7 +65,7 @@ func inferConvTranspose(g *Graph, n *Node, x *Value, a *ConvTranspose2DAttrs) (*
 	if phases := a.Strides[0] * a.Strides[1]; phases > maxPhases ||
 		phases*((w.Shape[0]-1)/a.Strides[0]+1)*((w.Shape[1]-1)/a.Strides[1]+1) > MaxWeights/max(1,
 			w.Shape[2]*w.Shape[3]) {
-		const fault = "strides %v and weights %v: want strides whose product is at most %d, " +
+		const fault = "strides %v and weights %v: want strides with a product of at most %d, " +
 			"and at most %d weights for all of their phases"
 		return nil, g.Errorf(n, "", fault, a.Strides, w.Shape, maxPhases, MaxWeights)
 	}
@@ -129,7 +129,7 @@ func inferDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
 func (g *Graph) checkForm(n *Node, x *Value, b *BinaryAttrs, i *IntegerAttrs, out int) error {
 	integer := n.Op == "int_conv2d" || n.Op == "int_dense"
 	if strings.HasPrefix(n.Op, "bitserial_") != (b != nil) || integer != (i != nil) {
-		return g.Errorf(n, "", "what weights become is said by the op, and by the attributes otherwise")
+		return g.Errorf(n, "", "the op and the attributes name different kinds of weights")
 	}
 	if integer {
 		return nil // inferInteger looks at them

@@ -40,9 +40,11 @@ func ParseRequantization(text string) (Requantization, error) {
 // must fit 32 bits. Positions outside the image count as 0. The result is, by Form,
 //
 //	none         f32(s)
-//	float        the level clip(round(f32(s) * m) + z), in f32, half to even: QLinearConv of onnxruntime
+//	float        the level clip(round(f32(s) * m) + z), in f32, half to even:
+//	             QLinearConv of onnxruntime
 //	fixed_point  the level clip(m * s, rounded as below, + z): a convolution of TFLite
-//	mean         the level clip(s / Count rounded to the nearest, halves away from zero, + t): AVERAGE_POOL_2D of TFLite
+//	mean         the level clip(s / Count rounded to the nearest, halves away from zero, + t):
+//	             AVERAGE_POOL_2D of TFLite
 //
 // with the level z that stands for 0, the level t that the caller sees as 0, and clip to Low..High.
 // m is the weight "multiplier", [O] or [1], numbers of f32, or of f64 (fixed_point). The bias is

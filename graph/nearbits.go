@@ -23,9 +23,9 @@ func nearnesses(largest float32) []nearness {
 		{0x1p-17, false, 1024}}
 }
 
-// RoundToFewBits gives the weights of few bits ([..., O]) that w are but for rounding: in each output
-// channel they are small integers times one scale, or two values, up to nearnesses. nil where w are
-// none, or have few bits as they are.
+// RoundToFewBits gives the weights of few bits ([..., O]) that w are but for rounding: in each
+// output channel they are small integers times one scale, or two values, up to nearnesses. nil
+// where w are none, or have few bits as they are.
 func RoundToFewBits(w *Tensor) *Tensor {
 	if few, why := DecomposeFew(w); few != nil || why.Reason == WhyWeightsNaN {
 		return nil

@@ -25,8 +25,8 @@ type store interface {
 // NumbersOf holds v, which is not written to any more.
 func NumbersOf[T number](v []T) Numbers { return Numbers{typed[T](v)} }
 
-// IntNumbers holds count integers of at most 16 bits and a sign, which at gives. It stores them as signs
-// or bytes where these suffice.
+// IntNumbers holds count integers of at most 16 bits and a sign, which at gives. It stores them as
+// signs or bytes where these suffice.
 func IntNumbers(count int, at func(i int) int) Numbers {
 	return storeInts(count, func(yield func(int, int) bool) {
 		for i := range count {

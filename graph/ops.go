@@ -28,9 +28,9 @@ type Op struct {
 
 	whole    bool // it reads i32 integers as well
 	infer    func(g *Graph, n *Node, in []*Value) (*Value, error)
-	print    func(n *Node) string // what n's attributes say, with a space before each
+	print    func(n *Node) string // n's attributes as text, with a space before each
 	steps    func(g *Graph, n *Node) []scalar.Step
-	function *scalar.Function // what it computes of single elements of its operands, nil if it is no such op
+	function *scalar.Function // the function of single elements of its operands, nil for other ops
 }
 
 // Ops lists the rows, in the order in which the schema of models has them.

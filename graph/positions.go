@@ -40,8 +40,8 @@ func inferPositions[P int | float32](g *Graph, n *Node, x *Value, rows, columns 
 	return x.reshaped(shape), nil
 }
 
-// AdjacentPositions returns the two neighbours of position p of an axis of n positions, and the second one's
-// share.
+// AdjacentPositions returns the two neighbours of position p of an axis of n positions, and the
+// second one's share.
 func AdjacentPositions(p float32, n int) (low, high int, share float32) {
 	low = int(p)
 	return low, min(low+1, n-1), p - float32(low)

@@ -14,7 +14,7 @@ type WeightPart struct {
 
 // Limits of sums of weights of few bits.
 const (
-	maxWeightParts  = 3 // parts in all, each of which costs a layer
+	maxWeightParts  = 3 // parts in all; each costs a layer
 	weightsPerValue = 3 // weights of a filter for each of its values: fewer are chance
 	leastGap        = 0x1p-16
 )

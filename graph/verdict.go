@@ -9,7 +9,7 @@ import (
 // decides it; package explain puts it into words.
 type Verdict struct {
 	Kind   Kind
-	Reason Reason // why the node, or what follows its sums, stays float; NoReason: there is nothing to say
+	Reason Reason // why the node or its glue stays float, or NoReason
 	Where  string // the node or step that caused it, "" for the node itself
 	Args   ir.Args
 }
@@ -72,7 +72,7 @@ const (
 	WhyWeightsNaN   // some are no numbers
 	WhyWideWeights  // integers of WeightBits, more than Most
 	WhyInputScales  // WeightBits of encoding Weights, but with a scale for each input channel
-	WhyAccumulator  // sums of Count products with WeightBits of Weights, and what glue adds to them, could pass 32 bits
+	WhyAccumulator  // sums of Count products with WeightBits of Weights and the glue's additions could pass 32 bits
 
 	// Why the input of a layer is not quantized. WeightBits and Weights describe its weights where
 	// they have few bits.
@@ -84,13 +84,13 @@ const (
 	WhyLevelScale    // the levels of Where have scale Value
 	WhyMixedScales   // Where, an Op, is of levels of different scales
 	WhyWideLevels    // Where, an Op, makes levels of Bits
-	WhyWideMean      // Where, an Op, makes means of Count levels of Bits, whose sums have more than Most bits
+	WhyWideMean      // Where, an Op, makes means of Count levels of Bits; the sums have more than Most bits
 	WhyChannelScales // Where, an Op, has a scale for each channel
 	WhyWideQuantizer // Where, an Op, has more than Most bits
 	WhyScaledLevels  // Where, an Op, scales or shifts levels, each channel by a number of its own
 	WhyUnevenLevels  // Where, an Op, makes Count values, not in even steps
 
-	// What there is to say of a quantizer. Where is the node that it stands for, an Op.
+	// Notes on a quantizer. Where is the node that it stands for, an Op.
 	WhyNearly     // the input of a layer is not quantized: Where is a quantizer of Bits but for rounding
 	WhyFewFolded  // the weights of Where, an Op, were taken for few bits, from which they differ by rounding
 	WhyFolded     // Where was taken for a quantizer of Bits, from which it differs by rounding
@@ -113,7 +113,7 @@ const (
 
 	// Why the glue between a node and a quantizer behind it does not fold; see Stay.
 	WhyNoThresholds   // none equal it
-	WhyCallerReads    // the caller reads what is between
+	WhyCallerReads    // the caller reads the tensor between
 	WhyManyRead       // Count nodes do, Where, an Op, among them
 	WhyStandsBetween  // Where, an Op, does, and does not fold
 	WhyWideThresholds // levels of Bits are more than Most, and not evenly spaced on the sums
@@ -133,7 +133,7 @@ const (
 	WhyFloatInput    // its input is not quantized; WeightBits and Weights where these are few
 	WhyProbabilities // the model asks for probabilities
 	WhyPositions     // the model asks for the greatest or least elements, or where they are
-	WhyRealsFollow   // what follows works on real values
+	WhyRealsFollow   // later layers work on real values
 	WhyMovesFloats   // it moves a tensor that is not quantized
 	WhyCopiesPart    // its producer could not write in place
 	WhyCopiesOutput  // an output lies in another place
@@ -143,8 +143,8 @@ const (
 	WhyTwoLevels     // the two tensors are levels of Bits and WeightBits
 
 	// Why a stage that only moves elements is there.
-	WhyMovedForCaller // the caller brings what it reads and takes what it makes
-	WhyMovedForMany   // Count stages read what would be moved, Where, an Op, among them
+	WhyMovedForCaller // the caller brings its input and takes its output
+	WhyMovedForMany   // Count stages read the tensor that would be moved, Where, an Op, among them
 	WhyMovedBefore    // Where, an Op, cannot read elements where they are, or not as fast
 	WhyMovedAfter     // Where, an Op, cannot write elements where they are to be, or not as fast
 )
@@ -201,7 +201,7 @@ type Lack uint8
 const (
 	LackLevels     Lack = iota // an input of few bits
 	LackWeights                // weights of few bits
-	LackThresholds             // constants of which thresholds can be made
+	LackThresholds             // constants that can become thresholds
 	LackFolding                // glue that folds up to a quantizer
 	LackRoom                   // sums that 32 bits hold
 )

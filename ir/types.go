@@ -151,8 +151,8 @@ func (t Type) Integer(data []byte) int64 {
 	return int64(u)
 }
 
-// ValueRange returns the range of b's elements, which are integers: the declared range, or that of the
-// type.
+// ValueRange returns the range of b's elements, which are integers: the declared range, or that of
+// the type.
 func (b Buffer) ValueRange() Range {
 	if b.Range.Any() {
 		return b.Type.Limits()
@@ -160,7 +160,8 @@ func (b Buffer) ValueRange() Range {
 	return b.Range
 }
 
-// FirstOutside returns the first of data's elements, little-endian like b, that is not in b's Range.
+// FirstOutside returns the first of data's elements, little-endian like b, that is not in b's
+// Range.
 func (b Buffer) FirstOutside(data []byte) (element int, found bool) {
 	if b.Range.Any() {
 		return 0, false

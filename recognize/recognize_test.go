@@ -169,7 +169,7 @@ func TestFloat(t *testing.T) {
 			return n.conv(n.binary("mul", 0.5, n.binary("add", 1, x)), n.few([]int{-1, 1}, 3, 3, 3, 4), same, true)
 		}, `add(x0) -> add1
 			mul(add1) -> mul2
-			conv2d(mul2) -> conv2d3 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers, of which the file says that they are BIPOLAR`},
+			conv2d(mul2) -> conv2d3 # float: it has 1-bit weights, but its input is not quantized: the caller brings real numbers, and the file says that they are BIPOLAR`},
 		"10-bit weights": {func(n *net) string {
 			var ints []int
 			for q := -511; q <= 511; q++ {
@@ -217,7 +217,7 @@ func TestFloat(t *testing.T) {
 			x := n.quant(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: 8, Enc: ir.Unipolar, Scale: 1}, Rounding: scalar.Floor}, "x0")
 			return n.add("dense", &graph.DenseAttrs{}, map[string]*graph.Tensor{"w": n.few([]int{-7, -5, -3, -1, 1, 3, 5, 7}, 400000, 1)}, x)
 		}, `fake_quant(x0) -> dequantize2 # glue: its 8-bit levels are read by float layers only, so they stay f32
-			dense(dequantize2) -> dense3 # float: sums of 400000 products of 8-bit activations and 3-bit weights could pass 32 bits, with what is added to them`},
+			dense(dequantize2) -> dense3 # float: sums of 400000 products of 8-bit activations and 3-bit weights could pass 32 bits, with the glue's additions`},
 	} {
 		n := newNet(t.Fatal, 3)
 		check(t, what, n.run(c.build(n)), c.want)

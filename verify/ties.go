@@ -18,8 +18,8 @@ const TieInputs = "tie inputs (zeros, small multiples of powers of two, and numb
 // Inputs of fewer floats than enough get several Sets, at most mostSets.
 const enough, mostSets = 64, 16
 
-// AdditionalSets returns the contents of p's inputs that p runs on besides the given ones: Hard's and
-// Ties'.
+// AdditionalSets returns the contents of p's inputs that p runs on besides the given ones: Hard's
+// and Ties'.
 func AdditionalSets(p *ir.Program, inputs [][]byte, seed uint64) []Set {
 	sets := Ties(p, inputs, seed)
 	if hard, ok := Hard(codegen.Describe(codegen.Input{Program: p}).Inputs, inputs, seed); ok {

@@ -62,8 +62,8 @@ func (c Compiler) command() string {
 	return hostCompiler
 }
 
-// CompileShared compiles source to a shared library called name.so. It fails with *CompilerError or ctx's
-// error.
+// CompileShared compiles source to a shared library called name.so. It fails with *CompilerError or
+// ctx's error.
 func (c Compiler) CompileShared(ctx context.Context, name string, source []byte) ([]byte, error) {
 	command := c.command()
 	dir, remove, err := files.TempDir("")

@@ -17,12 +17,13 @@ import (
 //	header:   0 magic   8 address   16 size   24 entry   32 jobs: count, address;
 //	          48 protections: count, address   64 stacks: address, size of one
 //	          80 number of the running job (written)   88 more?
-//	          With more, the runner ends by writing 8 bytes to standard output. It reads the number
-//	          of its next job from standard input, to 96; the input's end is the end.
+//	          With more, the runner ends by writing 8 bytes to standard output. It reads the
+//	          number of its next job from standard input, to 96; the input's end is the end.
 //	job:      0 in   8 out   16 workspace   24 sync   32 threads   40 first   48 last
 //	          56 threads done + value << 32 (written)   64 captures: count, address;
 //	          80 counted? 1 : 0   88 timing, or 0 for one call
-//	timing:   0 samples   8 calls in each   16 time limit in nanoseconds; one sample is always taken
+//	timing:   0 samples   8 calls in each
+//	          16 time limit in nanoseconds; one sample is always taken
 //	          24 memory to touch before each sample: address, bytes   40 samples taken;
 //	          48 nanoseconds of a chain of chainSteps operations behind them   56 stop
 //	          64 arrivals of threads   72 least nanoseconds of reading the clock;

@@ -13,7 +13,7 @@ import (
 // Advice is one change of a model that would make layers bitserial, which stay float without it, or
 // halve the work of bitserial ones.
 type Advice struct {
-	Reason ir.Reason // why the first of them is what it is
+	Reason ir.Reason // why the first of them has its kind
 	Layers []string
 	MACs   int64 // of all of them
 }
@@ -34,13 +34,13 @@ func changes() (weights, levels map[graph.Reason]string) {
 		graph.WhyInputReal:     "quantize the network's input, or let the caller bring levels",
 		graph.WhyNearly:        "take %(where) for the quantizer that it is but for rounding",
 		graph.WhyDeclaredOnly:  "take the network's input for the %(levels) values that the file says it has",
-		graph.WhyMakesReals:    "quantize what %(where) makes",
+		graph.WhyMakesReals:    "quantize the result of %(where)",
 		graph.WhyMixedLevels:   "give all inputs of %(where) one type of levels",
 		graph.WhyPadValue:      "let %(where) pad with one of the %(bits)-bit levels, not with %(value)",
 		graph.WhyLevelScale:    "give the levels of %(where) a positive scale",
 		graph.WhyMixedScales:   "give the levels that %(where) reads one scale",
-		graph.WhyWideLevels:    "quantize what %(where) makes to fewer bits",
-		graph.WhyWideMean:      "quantize what %(where) makes",
+		graph.WhyWideLevels:    "quantize the result of %(where) to fewer bits",
+		graph.WhyWideMean:      "quantize the result of %(where)",
 		graph.WhyChannelScales: "give %(where) one scale for all channels",
 		graph.WhyWideQuantizer: "give %(where) at most %(most) bits",
 		graph.WhyScaledLevels:  "give %(where) one number for all channels, or move it behind the layer",
@@ -76,7 +76,7 @@ func Advise(stages []describe.Stage) []Advice {
 		case err != nil || s.Layer.Kind != graph.Float.String():
 			continue
 		case why.Args.Bits > graph.FewBitsMost:
-			continue // a picture's bytes: what reads them is real by the model's own wish
+			continue // a picture's bytes: layers that read them are real by the model's own wish
 		case weights[code] == "" && (levels[code] == "" || why.Args.WeightBits == 0):
 			continue
 		}

@@ -28,8 +28,8 @@ func TestAdvise(t *testing.T) {
 	for _, a := range list {
 		got = append(got, strings.Join(a.Layers, "+")+": "+a.Change())
 	}
-	want := `c1+c3: quantize what mul "a" makes
-c2: quantize what mul "b" makes
+	want := `c1+c3: quantize the result of mul "a"
+c2: quantize the result of mul "b"
 c5: train it with binary weights, or weights of few bits: its input has 2 bits
 c4: train it with binary weights, or weights of few bits: its input has 2 bits`
 	if text := strings.Join(got, "\n"); text != want {

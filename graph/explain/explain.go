@@ -29,10 +29,10 @@ func sentences() map[graph.Reason]string {
 		graph.WhyInputScales: "its input has %(bits) bits, but it has %(weights) weights with a scale for each " +
 			"input channel",
 		graph.WhyAccumulator: "sums of %(count) products of %(bits)-bit activations and %(weights) weights could " +
-			"pass 32 bits, with what is added to them",
+			"pass 32 bits, with the glue's additions",
 
 		graph.WhyInputReal: unquantized + "the caller brings real numbers",
-		graph.WhyDeclaredOnly: unquantized + "the caller brings real numbers, of which the file says that they are " +
+		graph.WhyDeclaredOnly: unquantized + "the caller brings real numbers, and the file says that they are " +
 			"%(levels)",
 		graph.WhyMakesReals:  unquantized + "%(where) makes real numbers",
 		graph.WhyMixedLevels: unquantized + "%(where) joins levels of different types",
@@ -54,11 +54,11 @@ func sentences() map[graph.Reason]string {
 		graph.WhyFolded: "%(where) is taken for the %(bits)-bit quantizer from which it differs by rounding",
 		graph.WhyFewFolded: "the weights of %(where) are taken for the %(weights) ones from which they differ by " +
 			"rounding",
-		graph.WhyFoldedSum: "%(where) is taken for %(value), from which it differs by rounding: what is added is " +
-			"subtracted",
-		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits, and twice the work in what reads it",
+		graph.WhyFoldedSum: "%(where) is taken for %(value), from which it differs by rounding: the term that is " +
+			"added is subtracted",
+		graph.WhyThreeSigns: "%(where) has three values, 0 included: 2 bits, and twice the work in its readers",
 		graph.WhyFoldedSign: "%(where) is taken for the sign from which it differs by rounding; that has three " +
-			"values, 0 included: 2 bits, and twice the work in what reads it",
+			"values, 0 included: 2 bits, and twice the work in its readers",
 		graph.WhySignZero: "%(where) makes %(value) of 0, as asked",
 
 		graph.WhyNotMonotone: "%(where) rises and falls where the sums rise, so no thresholds equal its glue",
@@ -76,8 +76,8 @@ func sentences() map[graph.Reason]string {
 			"spaced on the sums, where at most %(most) bits become thresholds",
 
 		graph.WhyNoThresholds:  "no thresholds equal its glue",
-		graph.WhyCallerReads:   "the caller reads what is between",
-		graph.WhyManyRead:      "%(count) layers read what is between, %(where) among them",
+		graph.WhyCallerReads:   "the caller reads the tensor between",
+		graph.WhyManyRead:      "%(count) layers read the tensor between, %(where) among them",
 		graph.WhyStandsBetween: "%(where) stands between",
 		graph.WhyWideThresholds: "levels of %(bits) bits, where at most %(most) become thresholds, unless these are " +
 			"evenly spaced on the sums",
@@ -90,23 +90,23 @@ func sentences() map[graph.Reason]string {
 
 		graph.WhyUnreadLevels:  "its %(bits)-bit levels are read by float layers only, so they stay f32",
 		graph.WhyNotTakenIn:    "no layer before it could take it in",
-		graph.WhyOfInput:       "it works on what the caller brings, and no layer comes before it",
+		graph.WhyOfInput:       "it works on tensors that the caller brings, and no layer comes before it",
 		graph.WhySeveralReads:  "it reads several tensors, and no layer before it could take it in",
 		graph.WhyAverages:      "averages real values",
 		graph.WhyFloatInput:    "%(but)its input is not quantized",
 		graph.WhyProbabilities: "the model asks for probabilities",
 		graph.WhyPositions:     "the model asks for the greatest or least elements, or where they are",
-		graph.WhyRealsFollow:   "float from here on: what follows works on real values",
+		graph.WhyRealsFollow:   "float from here on: later layers work on real values",
 		graph.WhyMovesFloats:   "moves a tensor that is not quantized",
-		graph.WhyCopiesPart:    "copies what its producer could not write in place",
+		graph.WhyCopiesPart:    "copies a tensor that its producer could not write in place",
 		graph.WhyCopiesOutput:  "copies a tensor that is in another place",
 		graph.WhyWeightOffset:  "sums of the input, which the offset of the weights of %(where) is multiplied by",
 		graph.WhyTwoTensors:    "it multiplies two tensors that the network computes",
-		graph.WhyTwoLevels: "it multiplies %(bits)-bit levels by %(weight_bits)-bit levels, both of which the " +
-			"network computes; products in bits have constant weights",
+		graph.WhyTwoLevels: "it multiplies %(bits)-bit levels by %(weight_bits)-bit levels, and the " +
+			"network computes both; products in bits have constant weights",
 		graph.WhyRepacks: "repacks bits: its channels do not fill whole words",
 
-		graph.WhyMovedForCaller: "moves what the caller brings to where the caller takes it",
+		graph.WhyMovedForCaller: "moves a tensor that the caller brings to where the caller takes it",
 		graph.WhyMovedForMany:   "moves elements, once for the %(count) layers that read them, %(where) among them",
 		graph.WhyMovedBefore:    "moves elements for %(where), which cannot read them where they are, or not as fast",
 		graph.WhyMovedAfter: "moves elements for %(where), which cannot write them where they are to be, or not " +

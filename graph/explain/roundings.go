@@ -22,7 +22,7 @@ func kindsOfRounding() map[graph.Reason]string {
 		graph.WhyFewFolded:  "%(weights) weights",
 		graph.WhyFolded:     "%(bits)-bit quantizer",
 		graph.WhyFoldedSign: "sign of three values",
-		graph.WhyFoldedSum:  "what is left of a sum whose terms cancel",
+		graph.WhyFoldedSum:  "remainder of a sum with terms that cancel",
 	}
 }
 

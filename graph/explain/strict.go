@@ -39,5 +39,5 @@ func help(l graph.Lack) string {
 	case graph.LackRoom:
 		return graph.FewerProducts
 	}
-	return "see what stands between the two; batch_norm, relu and clip fold, and nothing else may read these tensors"
+	return "see the nodes between the two; batch_norm, relu and clip fold, and nothing else may read these tensors"
 }

@@ -38,7 +38,7 @@ const (
 type functionRow struct {
 	name      string // of the op
 	arguments int
-	truths    int  // the first arguments are so many truth values
+	truths    int  // the number of truth values, which are the first arguments
 	truth     bool // the result is one
 }
 

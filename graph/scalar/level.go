@@ -58,8 +58,8 @@ func (t LevelType) Integer(level int) int {
 	return level
 }
 
-// StoredLevel is the level of type t with the meaning of a bipolar level where t is bipolar_inv, and
-// level itself for any other type.
+// StoredLevel is the level of type t with the meaning of a bipolar level where t is bipolar_inv,
+// and level itself for any other type.
 func (t LevelType) StoredLevel(level int) int {
 	if t.Enc == ir.BipolarInv {
 		return t.Top() - level

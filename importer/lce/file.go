@@ -24,7 +24,7 @@ type file struct {
 	tensors         []tensor
 	ops             []operator
 	inputs, outputs []int          // tensors
-	notes           map[int]string // what there is to say of inputs
+	notes           map[int]string // notes on inputs
 }
 
 // tensor is a tensor as the file describes it.

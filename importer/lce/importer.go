@@ -67,7 +67,7 @@ type builder struct {
 	floats  map[*graph.Value]*graph.Value // by levels: their floats; an entry counts while the graph holds them
 	folded  map[int][]float32             // by tensor: constants that an operator made of constants
 	shared  map[string]*graph.Tensor      // weights, which several operators may read
-	failed  map[int]bool                  // tensors whose operator had a fault, which was reported
+	failed  map[int]bool                  // tensors of operators with a fault, which was reported
 	used    names.Set                     // of values
 	out     *graph.Builder                // of g
 	outputs map[int]bool                  // tensors that are outputs of the model
@@ -152,7 +152,7 @@ func (b *builder) fail(err error) {
 	switch {
 	case errors.As(err, &fault):
 		e.Msg, e.Help = fault.msg, fault.help
-	case errors.As(err, &inner): // of graph.Infer, whose node is one of several that stand for the operator
+	case errors.As(err, &inner): // of graph.Infer: its node is one of several that stand for the operator
 		e.Msg, e.Help = inner.Msg, inner.Help
 	default:
 		e.Err = err
@@ -201,7 +201,7 @@ func (b *builder) unsupportedError() error {
 	if b.op.custom {
 		what = "custom"
 	}
-	return &unsupportedOp{faultf("docs/import-larq.md lists what is supported, and what to do about the rest",
+	return &unsupportedOp{faultf("docs/import-larq.md lists the supported operators, and ways around the others",
 		"this %s operator (version %d) is not supported", what, b.op.version)}
 }
 

@@ -312,7 +312,7 @@ func (b *builder) onIntegers(x *graph.Value, act int, f func(y *graph.Value) *gr
 	}
 	y = f(y)
 	zero := graph.CallerZero(a)
-	shift := float32(a.Zero - zero) // what the file's integers are more than those
+	shift := float32(a.Zero - zero) // the file's integers minus those
 	y = b.add("round", &graph.RoundAttrs{Mode: scalar.HalfAway}, nil, b.Number("add", y, shift))
 	y = b.add("clip", &graph.ClipAttrs{Min: float64(low - zero), Max: float64(high - zero)}, nil, y)
 	return b.Number("mul", b.Number("sub", y, shift), float32(a.Scale))

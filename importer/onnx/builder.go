@@ -25,7 +25,7 @@ type builder struct {
 	options importer.Options
 	open    Opener
 	mem     budget
-	eval    Evaluator // of what constants become, nil if they stay nodes
+	eval    Evaluator // of constants, nil if they stay nodes
 	// onConstants says that the graph is run at once, on constants: tensors may have no axes,
 	// values [1] then.
 	onConstants bool
@@ -39,13 +39,13 @@ type builder struct {
 	opset       map[string]int64
 	g           *graph.Builder
 	tensors     map[string]*tensor           // by name in the file
-	used        names.Set                    // of graph values and nodes, and what the file has
+	used        names.Set                    // of graph values and nodes, and names in the file
 	wanted      map[string]bool              // the file's outputs
 	readers     map[string]*pb.NodeProto     // the last node that reads a tensor of the file
 	counts      map[string]int               // how many of the file's nodes read a tensor
 	behind      *kit.Levels                  // levels of 8 bits behind floats
 	scaled      map[*graph.Node]*scaled      // float layers that could be of integers
-	constants   map[*graph.Node]*quantParams // what constant operands of float sums and products were made of
+	constants   map[*graph.Node]*quantParams // the sources of constant operands of float sums and products
 	faults      source.Faults
 	n           *node // the node that is being read
 }
@@ -204,7 +204,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 	if !n.op.computes() {
 		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label,
 			Msg:  "its operands are computed from an input; this op is only supported on constants",
-			Help: "it is there for what exporters compute of shapes and weights; use another op in the network"}
+			Help: "it is there for computations of exporters on shapes and weights; use another op in the network"}
 		b.uncut = append(b.uncut, e)
 		panic(e)
 	}

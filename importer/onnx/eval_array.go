@@ -22,7 +22,7 @@ type array struct {
 	levels *levels
 	// fourBits says that dt, of 8 bits, stands for the type of 4 bits that the file has.
 	fourBits bool
-	from     *made // what DequantizeLinear made it of, nil for other arrays
+	from     *made // the source that DequantizeLinear made it of, nil for other arrays
 }
 
 // levels are the floats that DequantizeLinear makes of integers of 8 bits. Element k has number

@@ -244,7 +244,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 // full says how a tensor of that shape is stored then. joined is the broadcast shape without the
 // constants.
 func (b *builder) alignOperands(in []*tensor, shape []int) (full *tensor, joined []int) {
-	var first *tensor // whose order is taken
+	var first *tensor // the result has its order
 	alike := true
 	for i, t := range in {
 		if t.konst != nil {

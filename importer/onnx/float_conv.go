@@ -31,7 +31,7 @@ func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 			break
 		}
 		n.failIf(len(pads) != 2*axes || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20,
-			"give what is added before each spatial axis, then what is added after each",
+			"give the padding before each spatial axis, then the padding after each",
 			"pads %v: want %d numbers from 0", pads, 2*axes)
 		w.before, w.after = spatial(pads[:axes], 0), spatial(pads[axes:], 0)
 	case "VALID":

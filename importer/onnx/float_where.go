@@ -85,7 +85,7 @@ func lowerWhere(n *node) *tensor {
 	c := n.b.truths(n.in[0])
 	for i, t := range n.in[1:] {
 		if k := t.konst; t.truth || t.cond != nil || k != nil && !k.dt.float() {
-			panic(n.fail("", "chooses between values of which %q is no float", n.Input[1+i]))
+			panic(n.fail("", "chooses between values, but %q is no float", n.Input[1+i]))
 		}
 	}
 	return n.b.function("where", c, n.in[1], n.in[2])

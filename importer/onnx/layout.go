@@ -22,10 +22,10 @@ type tensor struct {
 	// integers, if not nil, are the parameters of a quantized tensor. value holds real numbers
 	// then.
 	integers *quantParams
-	clipped  *clipped // not nil for what a Clip made of integers
+	clipped  *clipped // not nil for the result of a Clip of integers
 	cond     *condition
 	truth    bool     // value holds truth values
-	windows  *windows // not nil for what Im2Col made
+	windows  *windows // not nil for the result of Im2Col
 	// margin, if not nil, is rows and columns of -Inf around the image, which value does not have;
 	// MaxPool leaves them out.
 	margin *margin

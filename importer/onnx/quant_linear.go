@@ -245,7 +245,7 @@ func (b *builder) inputParams(name string, dt dtype) *quantParams {
 		}
 	}
 	panic(b.errorf("use a float input, or DequantizeLinear or Cast behind it",
-		"input %q is %s; nothing says what its integers stand for", name, dt))
+		"input %q is %s; nothing gives the meaning of its integers", name, dt))
 }
 
 // paramsAt says which inputs of p, an op that reads one of the tensors as integers, are their scale

@@ -29,7 +29,7 @@ type scaled struct {
 	w      *linear
 	ints   *array // w's integers as the layer's op has them, outputs last
 	bias   *graph.Tensor
-	biasOf *linear // what bias was made of, or nil
+	biasOf *linear // the source of bias, or nil
 	factor float32
 	emit   func(a *graph.IntegerAttrs, weights map[string]*graph.Tensor, x *graph.Value) *graph.Value
 }

@@ -128,7 +128,7 @@ func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v
 	if err := kit.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
 		panic(&ir.Error{Pos: e.Pos, Node: e.Node, Help: "say it: " + importer.Shape.With(name+"=1,..."),
 			Msg: importer.Begin.With(name) +
-				": the file does not say the shape of this tensor, and what makes it cannot be read: " + e.Msg})
+				": the file does not say the shape of this tensor, and its producer cannot be read: " + e.Msg})
 	} else {
 		kit.Check(err)
 	}

@@ -82,7 +82,8 @@ func (b *builder) unsupportedError(n *node) error {
 		u.first.Msg = fmt.Sprintf("this op, which %d nodes have, is not supported", u.nodes)
 		return errCounted
 	}
-	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported", Help: b.unsupportedHelp(n)}
+	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported",
+		Help: b.unsupportedHelp(n)}
 	if !dynamic(n) { // a network that begins behind it would have the scale as an input
 		b.uncut = append(b.uncut, e)
 	}

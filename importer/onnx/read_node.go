@@ -17,7 +17,7 @@ type node struct {
 	b     *builder
 	op    *op
 	label string // how messages call it
-	base  string // what its graph values are named after
+	base  string // the first part of the names of its graph values
 	opset int64  // version of its operator set
 	in    []*tensor
 	attrs map[string]*pb.AttributeProto

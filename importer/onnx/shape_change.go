@@ -30,7 +30,7 @@ func (n *node) permutation(rank int) []int {
 func (n *node) shapeFor(old []int) []int {
 	want := n.listOf(1, "shape")
 	zero := n.intAttr("allowzero", 0)
-	if n.b.sizes != nil { // what the file computed for its own batch
+	if n.b.sizes != nil { // the file computed the shape for its own batch
 		want = n.b.sizes.Batch().Reshape(old, want)
 	}
 	shape, open, rest := slices.Clone(want), -1, 1
@@ -159,7 +159,7 @@ func lowerCast(n *node) *tensor {
 		return n.b.nonzero(t)
 	case to != dtFloat:
 		panic(n.fail("quantize with QuantizeLinear, or keep floats",
-			"a conversion to %s of what is computed from an input is not supported", to))
+			"a conversion to %s of a tensor that is computed from an input is not supported", to))
 	case t.cond != nil && n.b.oneLimit(t.cond):
 		yes, no := &array{dt: dtFloat, f: []float32{1}}, &array{dt: dtFloat, f: []float32{0}}
 		return n.b.choose(t.cond, yes, no)

@@ -81,7 +81,7 @@ func (b *builder) inputs() error {
 	return nil
 }
 
-// input reads one input, or says what is wrong and what would be accepted.
+// input reads one input. msg is its fault, "" if there is none, and help the accepted values.
 func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 	v = &graph.Value{Shape: b.doc.integers(at + "/shape"), Note: b.doc.text(at + "/note")}
 	v.Layout = b.doc.textOr(at+"/layout", graph.LayoutOf(v.Shape))
@@ -142,11 +142,11 @@ func (b *builder) encoding(at string, def ir.EncodingKind) (enc ir.EncodingKind,
 	return enc, 0, err
 }
 
-// unitScale is the scale that maps the levels of so many bits to 0..1.
+// unitScale is the scale that maps levels of this many bits to 0..1.
 func unitScale(bits int) float64 { return 1 / float64(int(1)<<bits-1) }
 
-// build checks one node and adds it to the graph. A node whose inputs failed is passed over: that
-// was reported.
+// build checks one node and adds it to the graph. A node with inputs that failed is passed over:
+// that was reported.
 func (b *builder) build(n *rawNode) {
 	for _, in := range n.inputs {
 		if b.g.Values[in] == nil {
@@ -230,8 +230,8 @@ func (b *builder) isInput(name string) bool {
 	return false
 }
 
-// checkUnused refuses what was written in vain, most likely by a misspelt name: nodes whose result
-// nobody reads, and tensors given besides generated ones.
+// checkUnused refuses parts that nobody reads, most likely because of a misspelt name: results of
+// nodes, and tensors given besides generated ones.
 func (b *builder) checkUnused() {
 	read := map[string]bool{}
 	for _, name := range b.g.Outputs {
@@ -251,7 +251,8 @@ func (b *builder) checkUnused() {
 	b.weights.checkUnused(b)
 }
 
-// fitsLimit reports whether a tensor of this shape has at most limit elements, whatever its extents.
+// fitsLimit reports whether a tensor of this shape has at most limit elements, whatever its
+// extents.
 func fitsLimit(shape []int, limit int) bool {
 	n := 1
 	for _, d := range shape {

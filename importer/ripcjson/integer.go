@@ -28,7 +28,7 @@ func resultObject(t scalar.LevelType, low, high int) object {
 	return append(o, memberIf(low != 0 || high != t.Top(), "range", []int{low - zero, high - zero})...)
 }
 
-// integer reads what becomes of the sums of an integer layer.
+// integer reads the requantization of an integer layer.
 func (b *builder) integer(n *rawNode, at string) *graph.IntegerAttrs {
 	a := &graph.IntegerAttrs{Form: parsed(b, n, at+"/requantize", graph.NoRequantization, graph.ParseRequantization)}
 	if a.Form == graph.NoRequantization {
@@ -127,7 +127,7 @@ func readIntSoftmax(b *builder, _ *rawNode, at string) *graph.IntSoftmaxAttrs {
 
 func writeIntSoftmax(a *graph.IntSoftmaxAttrs) object { return resultObject(a.LevelType, 0, a.Top()) }
 
-// pair reads what ops of two tensors of levels have in common.
+// pair reads the common attributes of ops of two tensors of levels.
 func (b *builder) pair(n *rawNode, at string) graph.IntPair {
 	p := graph.IntPair{Form: parsed(b, n, at+"/requantize", graph.FloatRequantization, graph.ParseRequantization)}
 	p.LevelType, p.Low, p.High = b.result(at)

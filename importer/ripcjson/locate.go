@@ -38,11 +38,11 @@ type locator struct {
 	doc    *document
 }
 
-// valueCost is about what a value takes in memory: itself, and its places in the maps.
+// valueCost is about the memory of a value: itself, and its places in the maps.
 const valueCost = 400
 
-// locate parses data. Besides syntax it refuses what encoding/json lets pass: keys given twice, and
-// numbers that float64 cannot hold. It ends early with the error of ctx.
+// locate parses data. Besides wrong syntax it refuses faults that encoding/json lets pass: keys
+// given twice, and numbers that float64 cannot hold. It ends early with the error of ctx.
 func locate(ctx context.Context, file string, data []byte, lim limits) (*document, error) {
 	if len(data) > lim.bytes {
 		return nil, source.TooLong(file, lim.bytes, tooLong)
@@ -75,7 +75,7 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 	return l.doc, nil
 }
 
-// syntaxError says what is wrong with the text at offset, and shows it.
+// syntaxError describes the fault of the text at offset, and shows the text.
 func (l *locator) syntaxError(data []byte, offset int, err *json.SyntaxError) error {
 	offset = min(max(offset, 0), len(data))
 	line := l.line(offset)
@@ -107,8 +107,7 @@ func (l *locator) syntaxError(data []byte, offset int, err *json.SyntaxError) er
 		Help: commaHelp(data[:min(offset+1, len(data))])}
 }
 
-// commaHelp says what to do about text that breaks off at the bracket behind a comma, "" of other
-// text.
+// commaHelp is the help for text that breaks off at the bracket behind a comma, "" for other text.
 func commaHelp(text []byte) string {
 	if n := len(text); n > 0 && (text[n-1] == '}' || text[n-1] == ']') &&
 		bytes.HasSuffix(bytes.TrimRight(text[:n-1], " \t\r\n"), []byte(",")) {

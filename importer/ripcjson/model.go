@@ -61,7 +61,7 @@ type Tensor = safetensors.Tensor
 // local path.
 type Opener func(name string) (map[string]Tensor, error)
 
-// limits bound what a small file can make Parse allocate.
+// limits bound the memory that a small file can make Parse allocate.
 type limits struct {
 	bytes   int // of the JSON
 	depth   int // of its nesting
@@ -77,7 +77,7 @@ func defaultLimits() limits {
 		weights: graph.MaxWeights}
 }
 
-// tooLong is what to do about a model that is.
+// tooLong is the help for a model that is too long.
 const tooLong = "weights belong in a safetensors file"
 
 // Read reads the model at path, and the weights file that it names, which must lie in the model's

@@ -15,7 +15,8 @@ type format struct {
 	// read gives a node's attributes. The schema has checked names and ranges; the defaults are
 	// those that it documents.
 	read func(b *builder, n *rawNode, at string) any
-	// write gives those attributes that are not what read takes for them if they are left out.
+	// write gives those attributes that differ from the values that read takes if they are left
+	// out.
 	write func(attrs any) object
 	// weights gives the node its constants. It reports faults and returns false after any.
 	weights func(w *weightReader) bool
@@ -117,12 +118,14 @@ var formats = sync.OnceValue(func() map[string]format {
 		"gather": form(func(b *builder, _ *rawNode, at string) *graph.GatherAttrs {
 			return &graph.GatherAttrs{Rows: b.doc.integers(at + "/rows"), Columns: b.doc.integers(at + "/columns")}
 		}, func(a *graph.GatherAttrs) object {
-			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows), memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
+			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows),
+				memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
 		}),
 		"interpolate": form(func(b *builder, _ *rawNode, at string) *graph.InterpolateAttrs {
 			return &graph.InterpolateAttrs{Rows: b.doc.floats(at + "/rows"), Columns: b.doc.floats(at + "/columns")}
 		}, func(a *graph.InterpolateAttrs) object {
-			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows), memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
+			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows),
+				memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
 		}),
 	}
 	for _, o := range graph.Ops() {

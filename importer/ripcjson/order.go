@@ -37,7 +37,7 @@ func (b *builder) nodes() []*rawNode {
 }
 
 // order sorts nodes so that each comes after those it reads, and otherwise as written. Nodes that
-// read what nobody makes, and those in or behind a cycle, are reported and left out.
+// read a tensor without a producer, and those in or behind a cycle, are reported and left out.
 func (b *builder) order(nodes []*rawNode) []*rawNode {
 	producer := map[string]int{}
 	for i, n := range nodes {

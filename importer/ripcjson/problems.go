@@ -25,7 +25,7 @@ type problems struct {
 
 func (p *problems) any() bool { return len(p.list) > 0 }
 
-// full reports that the report is long enough: what is costly to say may be left out.
+// full reports that the report is long enough: costly faults may be left out.
 func (p *problems) full() bool { return len(p.list) >= maxProblems }
 
 // add notes a fault. where is the node or input as messages name it; it may be empty.

@@ -16,7 +16,8 @@ import (
 // splitmix64 stands for its finalizer (Steele, Lea, Flood 2014). All arithmetic of k_i is modulo
 // 2^64. The elements follow in float32, with one rounding for each operation:
 //
-//	w                    (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)): He et al. 2015 for gain 1
+//	w                    (2u - 1) * bound, bound = float32(gain * sqrt(6/fanIn)):
+//	                     He et al. 2015 for gain 1
 //	w, bitserial layers  the sign of w
 //	w, integer layers    int(256u) - 128, or 2*int(values*u) - (values-1)
 //	bias                 int(2000u) - 1000
@@ -45,12 +46,12 @@ func (g *generator) numbers(key, name string, shape []int, fanIn int) graph.Numb
 	return graph.NumbersOf(g.computedNumbers(key, name, shape, fanIn).Floats())
 }
 
-// computedNumbers is numbers whose elements are made whenever they are read, and take no memory.
+// computedNumbers are made whenever they are read, and take no memory.
 func (g *generator) computedNumbers(key, name string, shape []int, fanIn int) graph.Numbers {
 	return graph.ComputedNumbers(product(shape), g.elements(key, name, shape, fanIn))
 }
 
-// elements are those of a weight, each of which depends on its number alone.
+// elements are those of a weight. Each depends on its number alone.
 type elements struct {
 	key           string
 	shape         []int

@@ -8,7 +8,7 @@ import (
 	"ripc/ir"
 )
 
-// reasonHelp is what to do about a reason that a model should not have.
+// reasonHelp is the help for a reason that a model should not have.
 const reasonHelp = "leave reason out: importers write it"
 
 // reason reads why layer n stays float, as an importer found it and reasonObject wrote it.
@@ -34,8 +34,8 @@ func (b *builder) reason(n *rawNode) graph.Verdict {
 	return v
 }
 
-// roundings reads what an importer took for few bits though the file's floats differ from them by
-// rounding.
+// roundings reads the places that an importer took for few bits though the file's floats differ
+// from them by rounding.
 func (b *builder) roundings() {
 	const list = "/roundings"
 	for i := range b.doc.list(list) {
@@ -73,7 +73,7 @@ func (b *builder) verdict(at string) (graph.Verdict, error) {
 	return v, nil
 }
 
-// reasonObject writes what reason reads.
+// reasonObject writes v as reason reads it.
 func reasonObject(v graph.Verdict) object {
 	o := object{{"code", v.Reason.String()}}
 	if v.Where != "" {

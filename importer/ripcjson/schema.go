@@ -18,9 +18,9 @@ import (
 	"ripc/schemas"
 )
 
-// validator is schemas/model.json, ready for use: in parts, so that a node is compared with what
-// the schema says of its own op and not with the conditions of all ops, and so that one may stop
-// between nodes.
+// validator is schemas/model.json, ready for use. It is in parts, so that a node is compared with
+// the definition of its own op and not with the conditions of all ops. The parts also let a caller
+// stop between nodes.
 type validator struct {
 	plain       any                           // the schema as plain values
 	model, node *jsonschema.Schema            // of all but the nodes; of a node, whatever its op
@@ -36,7 +36,7 @@ func newValidator() (*validator, error) {
 	return v, nil
 }
 
-// compiled is the validator of a schema whose definition "node" says in allOf, for each op, which
+// compiled is the validator of a schema. Its definition "node" says in allOf, for each op, which
 // definition its nodes are of.
 func compiled(schema []byte) (*validator, error) {
 	v := &validator{ops: map[string]*jsonschema.Schema{}}
@@ -119,7 +119,7 @@ type checker struct {
 	in     []string // where in the document the value lies that is compared
 }
 
-// compare notes what a schema finds wrong with a value.
+// compare notes the faults that a schema finds in a value.
 func (c *checker) compare(s *jsonschema.Schema, value any) {
 	err := s.Validate(value)
 	if ve := (*jsonschema.ValidationError)(nil); errors.As(err, &ve) {

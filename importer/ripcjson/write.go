@@ -20,9 +20,9 @@ import (
 )
 
 // Write writes g, a graph that graph.Check accepts, as path, a .json file, and its weights beside
-// it (.safetensors for .json), replacing what is there. Read gives the same graph again. Equal
-// graphs give equal bytes; the files appear together or not at all. It fails with *files.WriteError
-// where they cannot be written.
+// it (.safetensors for .json), replacing files that are there. Read gives the same graph again.
+// Equal graphs give equal bytes; the files appear together or not at all. It fails with
+// *files.WriteError where they cannot be written.
 func Write(ctx context.Context, path string, g *graph.Graph) error {
 	base, ok := strings.CutSuffix(filepath.Base(path), ".json")
 	if !ok || base == "" {
@@ -49,7 +49,7 @@ func encode(ctx context.Context, g *graph.Graph, file string) (text, weights []b
 	if err := safetensors.Write(&b, w.tensors, nil); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", g.File, err)
 	}
-	// What was written is what was meant, or ripc is at fault.
+	// The text reads as the same graph, or ripc is at fault.
 	h, err := checked(ctx, g.File, text, func(string) (map[string]safetensors.Tensor, error) {
 		return w.tensors, nil
 	}, importer.Options{})
@@ -72,7 +72,7 @@ type writer struct {
 	names   map[*graph.Tensor]string // of those that have been written
 }
 
-// object is a JSON object whose keys keep their order.
+// object is a JSON object with keys in their order.
 type object []member
 
 type member struct {
@@ -195,8 +195,8 @@ func (w *writer) node(n *graph.Node) object {
 // smallTensor is the size up to which integers are stored as floats all the same.
 const smallTensor = 64
 
-// storedTensor is t as bytes where all its values are small integers, and there are many, else as i32 and
-// f64 where it has these, or as f32.
+// storedTensor is t as bytes where all its values are small integers, and there are many, else as
+// i32 and f64 where it has these, or as f32.
 func storedTensor(t *graph.Tensor) safetensors.Tensor {
 	if v, ok := graph.StoredList[int32](t.Data); ok {
 		return safetensors.Tensor{DType: "i32", Shape: t.Shape, Data: encoded(v)}

@@ -20,7 +20,7 @@ func (p *parser) function() *ir.Func {
 		q := ir.Param{Out: p.accept("out")}
 		q.Buffer = p.declaration()
 		if p.accept("over") {
-			q.Over = p.take(local, "the input in whose place the output may lie, such as %x,").s
+			q.Over = p.take(local, "the input that the output may replace, such as %x,").s
 		}
 		f.Params = append(f.Params, q)
 	})

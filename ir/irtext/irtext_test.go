@@ -68,7 +68,7 @@ func TestOver(t *testing.T) {
 	if d := cmp.Diff(text, f.String()); d != "" || f.Params[1].Over != "x" {
 		t.Errorf("over %q, printed again (-want +got):\n%s", f.Params[1].Over, d)
 	}
-	if _, err := irtext.ParseFunc("f.ripir", []byte("func @f(%x: f32, out %y: f32 over) { }")); err == nil || !strings.Contains(err.Error(), "the input in whose place the output may lie") {
+	if _, err := irtext.ParseFunc("f.ripir", []byte("func @f(%x: f32, out %y: f32 over) { }")); err == nil || !strings.Contains(err.Error(), "the input that the output may replace") {
 		t.Error(err)
 	}
 }

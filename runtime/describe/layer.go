@@ -26,7 +26,9 @@ type Layer struct {
 // Algorithm is how the sums of a layer with weights are computed.
 type Algorithm struct {
 	Name string `json:"name"` // of layout.Algorithm
-	Why  string `json:"why"`  // of layout.Why: "only" (no other gives these sums), "usual" (no model of the target), "cheaper" or "asked"
+	// Why is of layout.Why: "only" (no other gives these sums), "usual" (no model of the target),
+	// "cheaper" or "asked".
+	Why string `json:"why"`
 	// Costs are the predicted costs of all algorithms that give these sums, by name.
 	Costs map[string]int64 `json:"costs,omitempty"`
 	Unit  string           `json:"unit,omitempty"` // of the costs: "instructions" or "cycles"
@@ -37,7 +39,8 @@ type Algorithm struct {
 
 // Glue is the epilogue of a layer: the operations on its sums before they are stored.
 type Glue struct {
-	Form       string   `json:"form,omitempty"`        // graph.GlueForm: "thresholds", "shift" (add, then shift) or "steps" (in f32)
+	// Form is of graph.GlueForm: "thresholds", "shift" (add, then shift) or "steps" (in f32).
+	Form       string   `json:"form,omitempty"`
 	Steps      []string `json:"steps,omitempty"`       // kinds of float steps, in order
 	Bits       int      `json:"bits,omitempty"`        // of the levels that it makes
 	Beside     int      `json:"beside,omitempty"`      // bits of the levels that it writes beside floats

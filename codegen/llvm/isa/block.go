@@ -25,8 +25,9 @@ type block struct {
 	starts *pool   // for addresses of loads without offsets
 	spare  *pool   // gets the registers of pools behind the last load
 
-	// Cycles: the one that is written, those from which on there is a slot for an operation and a
-	// port for a load, and the number of those that the second stream has left.
+	// now is the cycle that is being written. slot and port are the first cycles with a free slot
+	// for an operation and a free port for a load. beat is the number of cycles that the second
+	// stream has left.
 	now, slot, port, beat int
 }
 

@@ -143,8 +143,8 @@ func (c *code) spreadWord(of string, at, align, n int) value {
 	return c.spread(c.load("i32", of, at, align), n)
 }
 
-// assembly is a piece of inline assembly with its constraints. What is volatile stays where it is.
-// What is pure touches no memory.
+// assembly is a piece of inline assembly with its constraints. A volatile piece stays where it is.
+// A pure piece touches no memory.
 type assembly struct {
 	text, constraints string
 	volatile, pure    bool

@@ -5,16 +5,18 @@
 // There is a function in Go for each meaning, of all element widths, numbers of lanes and words,
 // and architectures:
 //
-//   - Most write LLVM's language by the methods of code, whose values have numbers for names. A popcount that is accumulated
-//     is on x86-64
+//   - Most write LLVM's language by the methods of code. Values have numbers for names. A
+//     popcount that is accumulated is on x86-64
 //     c.addTo("acc", 0, 4, c.call(kind, "llvm.ctpop."+suffix(kind), c.op("xor", weights, word))),
 //     which LLVM makes vpxord, vpopcntd and vpaddd of.
-//   - Names that differ between architectures are in a table of mnemonics (machine). A tile of such popcounts in bytes
-//     (xorCountTile) is the same code for 64-bit and 32-bit Arm, but for an addition that LLVM must not take apart: "add" or
-//     "vadd.i8" in assembly, or uqadd for cores that work in order.
-//   - Rows, which are many operations, are pieces of assembly: chains of operations and loads in a block, whose scheduler finds
-//     the order and the registers by a table of the core's times (timing). A row of popcounts (xorCountRow) is a chain of three
-//     operations for each register of filters, with four texts for an architecture: "eor", "cnt" and "add", or "veor",
+//   - Names that differ between architectures are in a table of mnemonics (machine). A tile of
+//     such popcounts in bytes (xorCountTile) is the same code for 64-bit and 32-bit Arm, but for
+//     an addition that LLVM must not take apart. That is "add" or "vadd.i8" in assembly, or uqadd
+//     for cores that work in order.
+//   - Rows, which are many operations, are pieces of assembly: chains of operations and loads in a
+//     block. The block's scheduler finds the order and the registers by a table of the core's
+//     times (timing). A row of popcounts (xorCountRow) is a chain of three operations for each
+//     register of filters, with four texts for an architecture: "eor", "cnt" and "add", or "veor",
 //     "vcnt.8" and "vadd.i8". Registers and the order of the chains differ as well.
 package isa
 

@@ -132,10 +132,10 @@ func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(s
 	}
 }
 
-// countRowA64 has words outside taps, since neighbouring taps read the same pixels. In the last tap
-// of a word it goes through one position after the other, so that registers of its pixels are free
-// for the next word, and otherwise through one pair of registers of weights after the other. The
-// sums of four positions have the upper half of the registers.
+// countRowA64 has words outside taps, since neighbouring taps read the same pixels. In most taps it
+// goes through one pair of registers of weights after the other. In the last tap of a word it goes
+// through one position after the other, so that registers of its pixels are free for the next word.
+// The sums of four positions have the upper half of the registers.
 func countRowA64(c *code, first bool) (*block, []int) {
 	b := &block{starts: a64Starts()}
 	weights, words := newPool(0, 4), newPool(4, 4)
@@ -272,8 +272,8 @@ func lookUpRowA64(c *code, first bool) (*block, []int) {
 // entries are added up, and their upper halves by usra. At the end 16 times the latter sum is taken
 // off the sum of bytes, and both are added to sums of 16 bits in memory. Positions come in blocks
 // of eight registers of sums. Those of a block are added to memory between the look-ups of the
-// next, since in-order cores would wait for it, and others have idle ports for loads and stores
-// then. A look-up is three operations.
+// next. In-order cores would wait for the additions otherwise, and other cores have idle ports for
+// loads and stores then. A look-up is three operations.
 func halvesRow(c *code) *block {
 	const vectors = 8 // of sums of a block
 	b := &block{starts: a64Starts(), apart: 3}

@@ -83,8 +83,8 @@ func tablesOfHalves(c *code, planes, words int) {
 	}
 	halves := c.global("halves", fmt.Sprintf("[%d x i64]", 1<<(3*planes)), 64,
 		list(1<<(3*planes), func(held int) string {
-			// The counts of 3 channels with bits held, all planes of a channel side by side: a byte for
-			// each entry.
+			// The counts of 3 channels with bits held, all planes of a channel side by side: a
+			// byte for each entry.
 			var counts uint64
 			for e := range 8 {
 				for at := range 3 * planes {

@@ -33,10 +33,10 @@ type linker struct {
 	undefined []string
 }
 
-// SharedLibrary returns the shared library of objs for a target, as toolchain.Tools.LinkShared makes it.
-// Only the symbols in exports are visible; functions and data that they do not reach are dropped.
-// It needs no other library, and depends on nothing but the arguments. It has no relocations, and
-// no writable data but the dynamic linker's own.
+// SharedLibrary returns the shared library of objs for a target, as toolchain.Tools.LinkShared
+// makes it. Only the symbols in exports are visible; functions and data that they do not reach are
+// dropped. It needs no other library, and depends on nothing but the arguments. It has no
+// relocations, and no writable data but the dynamic linker's own.
 //
 // It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or
 // *toolchain.SymbolError.

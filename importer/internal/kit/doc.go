@@ -10,7 +10,7 @@
 //	Plain, Number, Reversed, Pair, Affine     ops on single elements.
 //	Slope, Gelu, NonZero                      functions made of these.
 //	Cut, CutAxis, Pick                        positions of axes, as slices (Span, Runs).
-//	At, AtPixels, AsRows                      positions of axes, as gather (Along, Around, Sample).
+//	At, AtPixels, AsRows                      positions of axes, as gather (Along, Sample).
 //	Concat, Part, Join, Repeat                values one after the other.
 //	Ranked, Transpose, Spatial                axes, and padding around an image.
 //	Rows, Reduce, EachChannel                 dense layers and pools of any axes, sums of levels.

@@ -46,7 +46,7 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 			in = append(in, x)
 		}
 		if Try(func() { out = l.emit(p.Op, p.Attrs, nil, in...) }) != nil {
-			return nil // a pad whose value is no level
+			return nil // a pad with a value that is no level
 		}
 	}
 	if out == nil || !out.Encoded() || out.Bits != 8 || out.Offset != 0 {

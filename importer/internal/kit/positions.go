@@ -8,13 +8,13 @@ type Border int
 // The borders that are made of the image itself.
 const (
 	Edge      Border = iota // the nearest pixel
-	Reflect                 // the mirror image, whose axis is the outermost pixel
+	Reflect                 // the mirror image about the outermost pixel
 	Symmetric               // the mirror image, which begins with the outermost pixel
 	Wrap                    // the image again
 )
 
-// BorderPositions lists the positions of an axis of n that an axis with before positions in front and after
-// positions behind it holds.
+// BorderPositions lists the positions of an axis of n that an axis with before positions in front
+// and after positions behind it holds.
 func BorderPositions(n, before, after int, border Border) []int {
 	at := make([]int, before+n+after)
 	for i := range at {

@@ -20,7 +20,7 @@ type View struct {
 	stored  map[string]*graph.Value // by order of axes: the view in that order
 }
 
-// ViewIn returns the view whose axis axes[d] is axis d of v.
+// ViewIn returns the view with axis d of v as its axis axes[d].
 func ViewIn(v *graph.Value, axes []int) *View {
 	t := &View{Value: v, Shape: make([]int, len(axes))}
 	for d, axis := range axes {
@@ -49,7 +49,7 @@ func ImageView(v *graph.Value) *View { return ViewIn(v, ImageAxes()) }
 // ImageAxes is the order in which memory holds the axes of an image NCHW.
 func ImageAxes() []int { return []int{0, 2, 3, 1} }
 
-// Derived returns the view of v, whose elements lie where those of t lie.
+// Derived returns the view of v. Its elements must lie where those of t lie.
 func (t *View) Derived(v *graph.Value) *View {
 	return &View{Value: v, Shape: t.Shape, factors: t.factors, order: t.order}
 }
@@ -72,7 +72,7 @@ func (t *View) runs() [][2]int {
 	return runs
 }
 
-// Permuted returns the view whose axis d is axis perm[d] of t.
+// Permuted returns the view with axis perm[d] of t as its axis d.
 func (t *View) Permuted(perm []int) *View {
 	runs := t.runs()
 	out := &View{Value: t.Value, Shape: Permuted(t.Shape, perm), order: slices.Clone(t.order)}

@@ -14,7 +14,7 @@ import (
 )
 
 // Adapt lets the caller bring the inputs of g as o says: in another order of axes, as bytes, and
-// not normalized yet. What makes them the model's own inputs becomes nodes of the network. A
+// not normalized yet. The conversion to the model's own inputs becomes nodes of the network. A
 // transpose that the network begins with goes where the caller's order makes it needless. Errors
 // are *ir.Error.
 func Adapt(g *graph.Graph, o importer.Options) (*graph.Graph, error) {

@@ -118,7 +118,7 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 		}
 		for _, t := range p.Outputs {
 			if _, ok := made[t]; !ok {
-				return nil, w.Errorf("end it at what a node makes", "%s: this is an input of the network",
+				return nil, w.Errorf("end it at the output of a node", "%s: this is an input of the network",
 					importer.End.With(t))
 			}
 			if slices.Contains(from, t) {

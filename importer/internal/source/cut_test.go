@@ -48,7 +48,7 @@ func TestCut(t *testing.T) {
 		{"b x", "d", "pre two add: b x -> d"},
 		{"d", "b", "f: --begin d: nothing that leads to an output reads it"},
 		{"b", "b", `f: tensor "b" is named by --begin and by --end: nothing lies between`},
-		{"", "x", "f: --end x: this is an input of the network\n    help: end it at what a node makes"},
+		{"", "x", "f: --end x: this is an input of the network\n    help: end it at the output of a node"},
 		{"", "d other", `f: --end other: tensor "d" is named twice`},
 		{"", "tow", `f: --end tow: no tensor and no node is called so` + "\n    help: did you mean \"two\"?"},
 		{"nothing", "", "f: --begin nothing: no tensor and no node is called so\n    help: the last tensors are a, k, b, c, c2, d, y, v"},

@@ -30,7 +30,7 @@ func (e *Error) Error() string { return fmt.Sprintf("byte %d: %s", e.At, e.Msg) 
 // Reader holds the bytes of one file and the first fault found in them.
 type Reader struct {
 	data []byte
-	left int // what may still be read, in bytes; see charge
+	left int // the bytes that may still be read; see charge
 	err  error
 }
 
