@@ -214,8 +214,9 @@ func (b *builder) input(name string) *tensor {
 		panic(b.n.fail("", "the file does not say its type"))
 	}
 	if meta.DType != dtFloat {
-		bytes := importer.Type.With(importer.U8)
-		panic(b.n.fail("export the network with a float32 input; "+bytes+" lets the caller bring bytes", "is %v", meta.DType))
+		forBytes := importer.Type.With(importer.U8)
+		panic(b.n.fail("export the network with a float32 input; "+forBytes+" lets the caller bring bytes",
+			"is %v", meta.DType))
 	}
 	shape, open := meta.shape()
 	if len(shape) == 0 || len(shape) > graph.MaxRank {
