@@ -18,8 +18,8 @@ type VerifyRequest struct {
 	Options Options // Emit is ignored; with SO, Target may be left out
 	Seed    uint64  // of the inputs
 	// Inputs name files as RunRequest.Inputs does, and every inference in them is compared.
-	// Without, the network runs on random inputs, then on those of verify.AdditionalSets: hard numbers,
-	// and ties.
+	// Without, the network runs on random inputs, then on those of verify.AdditionalSets: hard
+	// numbers, and ties.
 	Inputs []string
 	// Layer, if not "", is the one layer to compare, built by itself. SO and Inputs must be empty
 	// then.

@@ -24,7 +24,8 @@ func offersOfShell() (nothing, files, folders completion) {
 	offer := func(d cobra.ShellCompDirective) completion {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, d }
 	}
-	return offer(cobra.ShellCompDirectiveNoFileComp), offer(cobra.ShellCompDirectiveDefault), offer(cobra.ShellCompDirectiveFilterDirs)
+	return offer(cobra.ShellCompDirectiveNoFileComp), offer(cobra.ShellCompDirectiveDefault),
+		offer(cobra.ShellCompDirectiveFilterDirs)
 }
 
 // offerFilesOf offers files by their extensions.
@@ -65,22 +66,34 @@ func libraries() []string          { return append(models(), "so") }
 func flagCompletions() map[string]completion {
 	offerNothing, offerFiles, offerFolders := offersOfShell()
 	return map[string]completion{
-		"batch": offerNothing, "effort": offerNothing, "first": offerNothing, "keep": offerNothing, "min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
-		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing, "top": offerNothing, "trials": offerNothing,
+		"batch": offerNothing, "effort": offerNothing, "first": offerNothing, "keep": offerNothing,
+		"min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
+		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing,
+		"top": offerNothing, "trials": offerNothing,
 
-		"begin": offerNothing, "end": offerNothing, "func": offerNothing, "listen": offerNothing, "mean": offerNothing, "name": offerNothing, "on": offerNothing,
-		"only": offerNothing, "remove": offerNothing, "scale": offerNothing, "shape": offerNothing, "std": offerNothing, "workload": offerNothing,
+		"begin": offerNothing, "end": offerNothing, "func": offerNothing, "listen": offerNothing, "mean": offerNothing,
+		"name": offerNothing, "on": offerNothing,
+		"only": offerNothing, "remove": offerNothing, "scale": offerNothing, "shape": offerNothing, "std": offerNothing,
+		"workload": offerNothing,
 
-		"compare": offerFilesOf("json"), "expect": offerFilesOf("npy"), "input": offerFilesOf(picturesAndTensors()...), "key": offerFiles,
-		"eval labels": offerFilesOf("npy"), "run labels": offerFiles, "records": offerFiles, "schedule": offerFiles, "so": offerFilesOf("so"),
+		"compare": offerFilesOf("json"), "expect": offerFilesOf("npy"), "input": offerFilesOf(picturesAndTensors()...),
+		"key":         offerFiles,
+		"eval labels": offerFilesOf("npy"), "run labels": offerFiles, "records": offerFiles, "schedule": offerFiles,
+		"so":       offerFilesOf("so"),
 		"tls-cert": offerFiles, "tls-key": offerFiles, "dir": offerFolders,
 
-		"compile output": offerFiles, "curve output": offerFilesOf("svg"), "import output": offerFilesOf("json"), "importance output": offerFilesOf("svg"),
-		"inspect output": offerFilesOf("svg"), "interp output": offerFolders, "keys output": offerFiles, "merge output": offerFiles, "prune output": offerFiles,
+		"compile output": offerFiles, "curve output": offerFilesOf("svg"), "import output": offerFilesOf("json"),
+		"importance output": offerFilesOf("svg"),
+		"inspect output":    offerFilesOf("svg"), "interp output": offerFolders, "keys output": offerFiles,
+		"merge output": offerFiles, "prune output": offerFiles,
 		"report output": offerFilesOf("html"), "run output": offerFolders,
 
-		"disable-pass": offerLists(ripc.OptionalPasses), "engine": offerNames(engines), "print-after": offerLists(ripc.Stages), "sign-zero": offerNames(func() []string { return []string{"+1", "-1"} }),
-		"bench sort": offerNames(benchOrders), "inspect sort": offerNames(inspectOrders), "tuner": offerNames(ripc.Searches),
+		"disable-pass": offerLists(ripc.OptionalPasses), "engine": offerNames(engines),
+		"print-after": offerLists(ripc.Stages), "sign-zero": offerNames(func() []string {
+			return []string{"+1", "-1"}
+		}),
+		"bench sort": offerNames(benchOrders), "inspect sort": offerNames(inspectOrders),
+		"tuner":    offerNames(ripc.Searches),
 		"simulate": offerNames(simulatedTargets),
 	}
 }
@@ -90,9 +103,12 @@ func flagCompletions() map[string]completion {
 func argCompletions() map[string][2]completion {
 	_, offerFiles, offerFolders := offersOfShell()
 	return map[string][2]completion{
-		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)}, "tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
-		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)}, "eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},
-		"report": {offerFilesOf(libraries()...)}, "run": {offerFilesOf(libraries()...), offerFilesOf(picturesAndTensors()...)},
+		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)},
+		"tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
+		"interp": {offerFilesOf("ripir")}, "bench": {offerFilesOf(libraries()...)},
+		"eval": {offerFilesOf(libraries()...)}, "inspect": {offerFilesOf(libraries()...)},
+		"report": {offerFilesOf(libraries()...)}, "run": {offerFilesOf(libraries()...),
+			offerFilesOf(picturesAndTensors()...)},
 		"records": {offerFiles, offerFiles}, "merge": {offerFiles, offerFiles},
 		"curve": {offerFiles, offerFiles}, "prune": {offerFiles}, "importance": {offerFiles},
 		"man": {offerFolders}, "keys": {offerNames(func() []string { return []string{"worker", "tuner"} })},
@@ -114,7 +130,8 @@ func registerCompletions(root *cobra.Command) {
 		})
 		if c.ValidArgsFunction == nil && c.Runnable() && c != root {
 			offers := arguments[c.Name()]
-			c.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			c.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string,
+				cobra.ShellCompDirective) {
 				if offer := offers[min(len(args), 1)]; offer != nil {
 					return offer(cmd, args, typed)
 				}
@@ -149,8 +166,10 @@ func targetNames(accepts func(t targets.Target) bool) []string {
 // registerCompletions offers [INPUT=]VALUE for flags that depend on the model. Once there is a
 // model, it offers only values with which the model can be read.
 func (f *modelFlags) registerCompletions(cmd *cobra.Command) {
-	for flag, values := range map[string][]string{"input-layout": {"nhwc", "nchw"}, "input-type": {importer.U8, importer.F32}} {
-		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	for flag, values := range map[string][]string{"input-layout": {"nhwc", "nchw"},
+		"input-type": {importer.U8, importer.F32}} {
+		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string,
+			cobra.ShellCompDirective) {
 			before := typed[:strings.LastIndexByte(typed, '=')+1]
 			var accepted []string
 			for _, v := range values {
@@ -200,7 +219,8 @@ func (f *compileFlags) registerCompletions(cmd *cobra.Command) {
 		"float":     layersWith(func(a layout.Algorithm) bool { return a == layout.Float }),
 		"bitserial": layersWith(layout.Algorithm.Counts),
 	} {
-		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		registerCompletion(cmd, flag, func(cmd *cobra.Command, args []string, typed string) ([]string,
+			cobra.ShellCompDirective) {
 			return offerLists(func() []string { return f.algorithmValues(cmd, args, ask) })(cmd, args, typed)
 		})
 	}
@@ -242,7 +262,8 @@ func (f *compileFlags) offerLayers(cmd *cobra.Command, args []string, _ string) 
 }
 
 // algorithmValues returns the values of ask for all layers without an algorithm from another flag.
-func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string, ask func(layer string, applying []layout.Algorithm) []string) []string {
+func (f *compileFlags) algorithmValues(cmd *cobra.Command, args []string,
+	ask func(layer string, applying []layout.Algorithm) []string) []string {
 	o, ok := f.modelOptions(args)
 	if !ok {
 		return nil

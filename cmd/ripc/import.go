@@ -22,7 +22,7 @@ func importCommand() *cobra.Command {
 file that can be read and changed, and its weights in a .safetensors file beside it.
 Quantizers and the layers between them have become bitserial layers in it where that is
 exact; layers that stay float say why. It compiles to the same bytes as the original. With options that say how
-a model is read, such as --end, what they make of it is written, and that of a .json file
+a model is read, such as --end, the changed model is written, of a .json file
 too. Needs no LLVM.`,
 		Example: `  ripc import quicknet.tflite -o quicknet.json
   ripc import model.onnx --name words --end logits --batch 1 -o words.json
@@ -51,7 +51,8 @@ func runImport(cmd *cobra.Command, path, out string, json bool, flags *modelFlag
 	case ripc.IsArtifact(path):
 		return usagef("%s is compiled already; give a model", path)
 	case strings.EqualFold(ext, ".json") && len(flags.givenFlags()) == 0:
-		return usagef("%s is a model of ripc's own already; import reads those of other programs, or changes one as options say", path)
+		return usagef("%s is a model of ripc's own already; import reads those of other programs, or changes one as "+
+			"options say", path)
 	case strings.EqualFold(ext, ".json") && out == "":
 		return usagef("--output: give another name than %s, which stays as it is", path)
 	}

@@ -14,8 +14,9 @@ import (
 // targetLine is a target and its abilities on this machine.
 type targetLine struct {
 	targets.Target
-	Host   bool   `json:"host"`
-	RunsBy string `json:"runs"` // "here", "simulated", "as C" (compiled for this machine, with --backend c) or "not here"
+	Host bool `json:"host"`
+	// RunsBy is "here", "simulated", "as C" (compiled for this machine, with --backend c) or "not here".
+	RunsBy string `json:"runs"`
 }
 
 func targetsCommand() *cobra.Command {

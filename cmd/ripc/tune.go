@@ -157,8 +157,7 @@ func (p *tuneProgress) event(e ripc.TuneEvent) {
 	}
 }
 
-// againLine is, for example, "fire4_expand3 by popcount beside its default: 1.21x  network 1.03 ms,
-// 1.08x".
+// againLine prints a layer that was measured again beside its default, and the network's time then.
 func againLine(b ripc.TuneBegan, e ripc.TuneAgain) string {
 	return fmt.Sprintf("%s beside its default: %.2fx  network %s, %.2fx", taskName(e.Task.Layers, e.Task.Algorithm),
 		e.Default/e.Best,

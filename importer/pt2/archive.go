@@ -14,7 +14,7 @@ const (
 	maxFile    = math.MaxInt32 // bytes
 	maxJSON    = 256 << 20     // bytes of one JSON file
 	baseMemory = 256 << 20     // bytes that any file may use, whatever its length
-	// tokenCost is the number of bytes in memory that a comma or a bracket of JSON leads to, at most.
+	// tokenCost is the largest number of bytes in memory for a comma or a bracket of JSON.
 	tokenCost = 160
 )
 
@@ -28,11 +28,13 @@ type archive struct {
 }
 
 // resave says how to write an archive that can be read.
-const resave = "save it again with PyTorch 2.9 or later: torch.export.save(torch.export.export(net.eval(), (example,)), \"net.pt2\")"
+const resave = "save it again with PyTorch 2.9 or later: " +
+	`torch.export.save(torch.export.export(net.eval(), (example,)), "net.pt2")`
 
 // openArchive reads the parts of an archive except for the weights' bytes.
 func openArchive(file string, data []byte, memory int64) *archive {
-	a := &archive{file: file, entries: map[string][]byte{}, memory: memory + 4*int64(len(data)), weights: map[string]payload{}}
+	a := &archive{file: file, memory: memory + 4*int64(len(data))}
+	a.entries, a.weights = map[string][]byte{}, map[string]payload{}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		panic(errorf(file, resave, "not a readable .pt2 archive: %v", err))
@@ -51,7 +53,8 @@ func openArchive(file string, data []byte, memory int64) *archive {
 		case err != nil:
 			panic(errorf(file, "", "entry %q: %v", f.Name, err))
 		case f.Method != zip.Store || f.CompressedSize64 != size:
-			panic(errorf(file, "keep the archive as torch.export.save writes it: its entries are not compressed", "entry %q is compressed", f.Name))
+			panic(errorf(file, "keep the archive as torch.export.save writes it: its entries are not compressed",
+				"entry %q is compressed", f.Name))
 		case offset > int64(len(data)) || size > uint64(int64(len(data))-offset):
 			panic(errorf(file, "copy the file again", "entry %q reaches beyond the end of the file", f.Name))
 		case a.entries[name] != nil:
@@ -66,7 +69,7 @@ func openArchive(file string, data []byte, memory int64) *archive {
 		folder := "data/" + kind + "/"
 		name := folder + model + "_" + kind + "_config.json"
 		if a.entries[name] == nil {
-			panic(errorf(file, resave, "the %s are pickled, as PyTorch %s writes them; pickles are not read", kind, a.program.TorchVersion))
+			panic(a.refusePickle(kind))
 		}
 		var config struct {
 			Config map[string]payload `json:"config"`
@@ -78,6 +81,12 @@ func openArchive(file string, data []byte, memory int64) *archive {
 		}
 	}
 	return a
+}
+
+// refusePickle is the error of an archive with pickled weights or constants.
+func (a *archive) refusePickle(kind string) error {
+	const msg = "the %s are pickled, as PyTorch %s writes them; pickles are not read"
+	return errorf(a.file, resave, msg, kind, a.program.TorchVersion)
 }
 
 // model finds the name of the archive's only exported program.
@@ -106,7 +115,7 @@ func (a *archive) model() string {
 		return found[0]
 	case has("serialized_exported_program.json"):
 		a.decode("serialized_exported_program.json", &a.program)
-		panic(errorf(a.file, resave, "the weights are pickled, as PyTorch %s writes them; pickles are not read", a.program.TorchVersion))
+		panic(a.refusePickle("weights"))
 	case has("data/aotinductor"):
 		panic(errorf(a.file, resave, "the archive holds machine code of AOTInductor and no exported program"))
 	case has("data.pkl"):
@@ -150,8 +159,9 @@ const schemaMajor, schemaMinor = 8, 14
 func (a *archive) checkVersion() {
 	v := a.program.SchemaVersion
 	if v.Major != schemaMajor {
-		panic(errorf(a.file, fmt.Sprintf("save it with a version of PyTorch that writes schema %d: 2.9 does", schemaMajor),
-			"the program has schema version %d.%d (PyTorch %s), which is not known", v.Major, v.Minor, a.program.TorchVersion))
+		help := fmt.Sprintf("save it with a version of PyTorch that writes schema %d: 2.9 does", schemaMajor)
+		panic(errorf(a.file, help, "the program has schema version %d.%d (PyTorch %s), which is not known",
+			v.Major, v.Minor, a.program.TorchVersion))
 	}
 	for _, s := range a.program.GraphModule.Signature.InputSpecs {
 		if s.CustomObj != nil || s.Token != nil {

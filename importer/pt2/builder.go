@@ -31,8 +31,8 @@ type builder struct {
 	weights map[string]string
 	tensors map[string]*tensor // by name in the program
 	scalars map[string]int     // numbers that the program computes of extents
-	roots   map[string]string  // by tensor: the tensor whose memory PyTorch lets it share
-	stale   map[string]string  // tensors whose memory a node overwrote: that node
+	roots   map[string]string  // by tensor: the tensor that it may share memory with
+	stale   map[string]string  // by tensor: the node that overwrote its memory
 	g       *graph.Builder
 	used    names.Set
 	sizes   *source.Sizes
@@ -59,23 +59,24 @@ func (t *tensor) extents() []int {
 	return t.Shape
 }
 
-// derived returns the tensor of v, whose elements lie where those of t lie.
+// derived returns the tensor of v. Its elements lie in the order of t's.
 func (t *tensor) derived(v *graph.Value) *tensor {
 	return &tensor{View: t.Derived(v), truth: v.LevelType == graph.Truths()}
 }
 
 func newBuilder(ctx context.Context, a *archive, o importer.Options, eval Evaluator, memory int64) *builder {
-	b := &builder{ctx: ctx, archive: a, options: o, eval: eval, memory: memory, weights: map[string]string{}, tensors: map[string]*tensor{},
-		scalars: map[string]int{}, roots: map[string]string{}, stale: map[string]string{}, g: graph.NewBuilder(source.NewGraph(a.file)),
-		faults: source.Faults{File: a.file}, unread: map[int]bool{}}
+	b := &builder{ctx: ctx, archive: a, options: o, eval: eval, memory: memory,
+		weights: map[string]string{}, tensors: map[string]*tensor{}, scalars: map[string]int{},
+		roots: map[string]string{}, stale: map[string]string{}, unread: map[int]bool{},
+		g: graph.NewBuilder(source.NewGraph(a.file)), faults: source.Faults{File: a.file}}
 	b.Kit = kit.Kit{Emit: b.emit, Each: b.emit, Reshape: b.reshape, Take: b.take}
 	return b
 }
 
 // emit adds a node to the graph and returns its result. The result's name is provisional.
 func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
-	n := &graph.Node{Name: b.g.NodeName(b.n.called + "." + op), Output: b.used.Unique(b.n.base + "." + op), Op: op, Attrs: attrs,
-		Weights: weights, Pos: ir.Pos{File: b.archive.file}}
+	n := &graph.Node{Name: b.g.NodeName(b.n.called + "." + op), Output: b.used.Unique(b.n.base + "." + op),
+		Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.archive.file}}
 	for _, v := range in {
 		n.Inputs = append(n.Inputs, v.Name)
 	}
@@ -104,7 +105,7 @@ func (b *builder) reshape(v *graph.Value, shape []int) *graph.Value {
 	return b.emit("reshape", &graph.ReshapeAttrs{Shape: slices.Clone(shape)}, nil, v)
 }
 
-// inRank returns v as a tensor of a shape of as many elements.
+// inRank returns v as a tensor of a shape with the same number of elements.
 func (b *builder) inRank(v *graph.Value, shape []int) *tensor {
 	if len(shape) == 0 {
 		return &tensor{View: &kit.View{Value: v, Shape: []int{}}}
@@ -180,7 +181,8 @@ func (b *builder) signature() {
 	for _, out := range b.archive.program.GraphModule.Signature.OutputSpecs {
 		switch {
 		case out.Mutation != nil:
-			panic(errorf(b.archive.file, "export the network in evaluation mode: net.eval()", "the program changes buffer %q", out.Mutation.Buffer))
+			panic(errorf(b.archive.file, "export the network in evaluation mode: net.eval()",
+				"the program changes buffer %q", out.Mutation.Buffer))
 		case out.UserOutput == nil || out.UserOutput.Arg.Tensor == nil:
 			panic(errorf(b.archive.file, "export a network that returns tensors", "an output is no tensor"))
 		}
@@ -212,7 +214,9 @@ func (b *builder) input(name string) *tensor {
 		panic(b.n.fail("", "the file does not say its type"))
 	}
 	if meta.DType != dtFloat {
-		panic(b.n.fail("export the network with a float32 input; "+importer.Type.With(importer.U8)+" lets the caller bring bytes", "is %v", meta.DType))
+		forBytes := importer.Type.With(importer.U8)
+		panic(b.n.fail("export the network with a float32 input; "+forBytes+" lets the caller bring bytes",
+			"is %v", meta.DType))
 	}
 	shape, open := meta.shape()
 	if len(shape) == 0 || len(shape) > graph.MaxRank {
@@ -224,7 +228,8 @@ func (b *builder) input(name string) *tensor {
 	shape, note, err := b.sizes.Shape(name, shape, open)
 	kit.Check(err)
 	if v := b.archive.program.SchemaVersion; v.Minor > schemaMinor && len(b.g.Graph().Inputs) == 0 {
-		newer := fmt.Sprintf("schema %d.%d is newer than %d.%d, the last one known: the program is read as in that one", v.Major, v.Minor, schemaMajor, schemaMinor)
+		newer := fmt.Sprintf("schema %d.%d is newer than %d.%d, the last one known: the program is read as in that one",
+			v.Major, v.Minor, schemaMajor, schemaMinor)
 		note = strings.TrimPrefix(note+"; "+newer, "; ")
 	}
 	v := &graph.Value{Name: name, Shape: shape, Layout: graph.LayoutOf(shape), Note: note}
@@ -344,7 +349,7 @@ func (f *fileNode) called(index int) string {
 	return fmt.Sprintf("node%d", index)
 }
 
-// module is the path of the module whose code called the operator, "" for the outermost one.
+// module is the path of the module that called the operator, "" for the outermost one.
 func (f *fileNode) module() string {
 	stack := strings.Split(f.Metadata.Modules, ";")
 	if parts := strings.Split(stack[len(stack)-1], ","); len(parts) > 1 {

@@ -23,7 +23,7 @@ const (
 	// maxElements bounds one tensor.
 	maxElements = math.MaxInt32
 	maxRank     = 16
-	// evaluatedWork is what an element of an evaluated node counts, in steps of a loop here.
+	// evaluatedWork is the work of an element of an evaluated node, in steps of loops here.
 	evaluatedWork       = 8
 	maxWork       int64 = 1 << 33
 )
@@ -89,7 +89,8 @@ func (b *builder) load(name string) *constant {
 		}
 	}
 	if n > 0 && last+offset >= len(data)/size {
-		fault("shape %v with strides %v from element %d on reaches beyond its %d bytes", shape, steps, offset, len(data))
+		fault("shape %v with strides %v from element %d on reaches beyond its %d bytes",
+			shape, steps, offset, len(data))
 	}
 	b.take(n)
 	c.data = make([]float32, 0, n)
@@ -153,7 +154,7 @@ func (b *builder) permuted(c *constant, perm []int) *constant {
 	return &constant{kit.Permuted(c.shape, perm), kit.PermuteArray(c.shape, c.data, perm)}
 }
 
-// viewed returns c with another shape of as many elements.
+// viewed returns c with another shape that has the same number of elements.
 func (c *constant) viewed(shape []int) *constant { return &constant{slices.Clone(shape), c.data} }
 
 // ranked returns c with leading axes of extent 1 up to a rank.
@@ -191,16 +192,16 @@ func (c *constant) tensor() *graph.Tensor {
 	return &graph.Tensor{Shape: slices.Clone(c.shape), Data: graph.NumbersOf(c.data)}
 }
 
-// apart returns a builder of a graph of its own, for operators on constants.
-func (b *builder) apart() *builder {
+// scratch returns a builder of another graph, for operators on constants.
+func (b *builder) scratch() *builder {
 	s := newBuilder(b.ctx, b.archive, b.options, b.eval, 0)
 	s.memory, s.work, s.sizes, s.scalars = b.memory, b.work, b.sizes, b.scalars
 	return s
 }
 
-// fold computes n, whose tensors are all constant, by running the graph that it becomes.
+// fold computes a node of constants by running the graph that it becomes.
 func (b *builder) fold(n *node) []*tensor {
-	s := b.apart()
+	s := b.scratch()
 	defer func() { b.memory, b.work = s.memory, s.work }()
 	var inputs [][]float32
 	made := map[*tensor]*tensor{}

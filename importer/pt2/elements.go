@@ -45,8 +45,8 @@ func (b *builder) ranked(t *tensor, rank int) *tensor {
 	return &tensor{View: b.Reshaped(t.View, shape), truth: t.truth}
 }
 
-// each emits op of single elements of tensors, at least one of which is no constant. Constants
-// become weights if they are one number or one for each stored channel.
+// each emits op of single elements of tensors. At least one tensor is no constant. Constants become
+// weights if they are one number or one for each stored channel.
 func (b *builder) each(op string, attrs any, in ...*tensor) *tensor {
 	shape := b.n.broadcast(in...)
 	ranked := make([]*tensor, len(in))
@@ -93,8 +93,8 @@ func (b *builder) each(op string, attrs any, in ...*tensor) *tensor {
 	return &tensor{View: kit.ViewIn(v, axes), truth: v.LevelType == graph.Truths()}
 }
 
-// reversed returns the attributes of an op of two operands, the first of which is a weight if
-// reverse is set.
+// reversed returns the attributes of an op of two operands. If reverse is set, the first operand is
+// a weight.
 func reversed(attrs any, reverse bool) any {
 	if a, ok := attrs.(*graph.BinaryOpAttrs); ok {
 		return &graph.BinaryOpAttrs{Reverse: a.Reverse || reverse}
@@ -238,7 +238,7 @@ func (b *builder) clip(t *tensor, lo, hi float64) *tensor {
 
 // unary is an operator of one tensor that is a chain of ops without attributes.
 func unary(ops ...string) func(n *node) []*tensor {
-	return one(func(n *node) *tensor { return n.b.pipe(n.in("self"), ops...) })
+	return one(func(n *node) *tensor { return n.b.pipe(n.operand("self"), ops...) })
 }
 
 // one is an operator of one result.
@@ -249,7 +249,7 @@ func one(f func(n *node) *tensor) func(n *node) []*tensor {
 // arithmetic is an operator of two tensors. reverse says that the second stands on the left.
 func arithmetic(op string, reverse bool) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		b, x, y := n.b, n.in("self"), n.in("other")
+		b, x, y := n.b, n.operand("self"), n.operand("other")
 		if alpha := n.number("alpha", 1); alpha != 1 {
 			scaled := number(alpha)
 			switch {
@@ -276,7 +276,7 @@ func arithmetic(op string, reverse bool) func(n *node) []*tensor {
 	})
 }
 
-// product is x * y, one of which may be a constant, or both.
+// product is x * y. Each may be a constant.
 func (b *builder) product(x, y *tensor) *tensor {
 	if x.konst == nil || y.konst == nil {
 		return b.binary("mul", x, y)

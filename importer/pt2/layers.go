@@ -11,7 +11,7 @@ import (
 // image returns a tensor argument as an image NHWC, and the number of its spatial axes in the file.
 // [N, C, L] is an image of one row.
 func (n *node) image(name string) (x *graph.Value, spatial int) {
-	t := n.in(name)
+	t := n.operand(name)
 	if t == nil {
 		panic(n.fail("", "argument %q is missing", name))
 	}
@@ -25,7 +25,7 @@ func (n *node) image(name string) (x *graph.Value, spatial int) {
 	panic(n.fail("only images [N, C, H, W] and sequences [N, C, L] are supported", "its input has shape %v", t.Shape))
 }
 
-// result returns an image NHWC as a tensor with as many spatial axes as the file has.
+// result returns an image NHWC as a tensor with the file's number of spatial axes.
 func (n *node) result(v *graph.Value, spatial int) *tensor {
 	t := kit.ImageView(v)
 	if spatial == 1 {
@@ -43,7 +43,8 @@ type window struct {
 func (w *window) extent(d int) int { return (w.kernel[d]-1)*w.dilations[d] + 1 }
 
 func (w *window) padding() graph.Padding {
-	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
+	return graph.Padding{Mode: graph.PadExplicit,
+		Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
 }
 
 // dilated returns the dilations as layers have them, which leave out 1.
@@ -73,7 +74,8 @@ func (n *node) window(kernel [2]int, spatial int, def [2]int) *window {
 		w.after = w.before
 	}
 	if min(kernel[0], kernel[1], w.strides[0], w.strides[1], w.dilations[0], w.dilations[1]) < 1 {
-		panic(n.fail("", "kernel %v, strides %v and dilations %v: want positive numbers", kernel, w.strides, w.dilations))
+		panic(n.fail("", "kernel %v, strides %v and dilations %v: want positive numbers",
+			kernel, w.strides, w.dilations))
 	}
 	return w
 }
@@ -106,8 +108,9 @@ func convolution(transposed bool) func(n *node) []*tensor {
 			return n.transposed(x, w, kernel, groups, spatial)
 		}
 		channels := x.Channels()
-		if groups < 1 || len(w.data) == 0 || w.shape[1] != channels/groups || channels%groups != 0 || w.shape[0]%groups != 0 {
-			panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, channels))
+		if groups < 1 || len(w.data) == 0 ||
+			w.shape[1] != channels/groups || channels%groups != 0 || w.shape[0]%groups != 0 {
+			panic(n.misfit(groups, w, channels))
 		}
 		win := n.window(kernel, spatial, [2]int{1, 1})
 		a := &graph.Conv2DAttrs{Strides: win.strides, Dilations: win.dilated()}
@@ -123,15 +126,21 @@ func convolution(transposed bool) func(n *node) []*tensor {
 	})
 }
 
+// misfit is the error of weights for another number of input channels.
+func (n *node) misfit(groups int, w *constant, channels int) error {
+	return n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, channels)
+}
+
 // transposed emits a transposed convolution of weights [I, O/groups, KH, KW].
 func (n *node) transposed(x *graph.Value, w *constant, kernel [2]int, groups, spatial int) *tensor {
 	if groups < 1 || len(w.data) == 0 || w.shape[0] != x.Channels() || w.shape[0]%groups != 0 {
-		panic(n.fail("", "%d groups of weight %v do not fit the %d channels of the input", groups, w.shape, x.Channels()))
+		panic(n.misfit(groups, w, x.Channels()))
 	}
 	in, out := w.shape[0]/groups, w.shape[1]
 	hwio := n.b.permuted(w.viewed([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
 	win := n.window(kernel, spatial, [2]int{1, 1})
-	a := &graph.ConvTranspose2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated(), OutputPad: n.pair("output_padding", spatial, 0, 0)}
+	a := &graph.ConvTranspose2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated(),
+		OutputPad: n.pair("output_padding", spatial, 0, 0)}
 	if groups > 1 {
 		a.Groups = groups
 	}
@@ -191,7 +200,7 @@ func pool(op string) func(n *node) []*tensor {
 // adaptive is a pool with windows that give an image of an asked size.
 func adaptive(op string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		x, spatial := n.image("self")
 		size := n.pair("output_size", spatial, 1, 1)
 		if size == [2]int{1, 1} {
@@ -200,26 +209,28 @@ func adaptive(op string) func(n *node) []*tensor {
 		var kernel [2]int
 		for d := range 2 {
 			if size[d] < 1 || x.Shape[1+d]%size[d] != 0 {
-				panic(n.fail("use a size that divides the image's", "an image of %v becomes one of %v, by windows of different extents", x.Shape[1:3], size))
+				panic(n.fail("use a size that divides the image's",
+					"an image of %v becomes one of %v, by windows of different extents", x.Shape[1:3], size))
 			}
 			kernel[d] = x.Shape[1+d] / size[d]
 		}
 		if kernel == [2]int{1, 1} {
 			return t
 		}
-		return n.result(n.b.emit(op, &graph.PoolAttrs{Kernel: kernel, Strides: kernel, Pad: graph.Padding{Mode: graph.PadExplicit}}, nil, x), spatial)
+		attrs := &graph.PoolAttrs{Kernel: kernel, Strides: kernel, Pad: graph.Padding{Mode: graph.PadExplicit}}
+		return n.result(n.b.emit(op, attrs, nil, x), spatial)
 	})
 }
 
 // linear is input * weight' + bias.
 func linear(n *node) *tensor {
-	w := n.in("weight")
+	w := n.operand("weight")
 	if w.konst != nil {
 		w = &tensor{konst: n.transposedMatrix(w.konst)}
 	} else {
 		w = &tensor{View: w.Permuted([]int{1, 0})}
 	}
-	return n.multiplied(n.in("input"), w, n.in("bias"))
+	return n.multiplied(n.operand("input"), w, n.operand("bias"))
 }
 
 // transposedMatrix returns a constant matrix with its axes exchanged.
@@ -235,16 +246,16 @@ func addmm(n *node) *tensor {
 	if n.number("alpha", 1) != 1 || n.number("beta", 1) != 1 {
 		panic(n.fail("", "factors alpha and beta are not supported"))
 	}
-	return n.multiplied(n.in("mat1"), n.in("mat2"), n.in("self"))
+	return n.multiplied(n.operand("mat1"), n.operand("mat2"), n.operand("self"))
 }
 
 // matmul is the product of two tensors.
 func matmul(n *node) *tensor {
-	y := n.in("mat2")
+	y := n.operand("mat2")
 	if n.has("other") {
-		y = n.in("other")
+		y = n.operand("other")
 	}
-	return n.multiplied(n.in("self"), y, nil)
+	return n.multiplied(n.operand("self"), y, nil)
 }
 
 // multiplied is x * w + bias: a dense layer if w is a constant matrix.
@@ -283,19 +294,21 @@ func (n *node) multiplied(x, w, bias *tensor) *tensor {
 	return y
 }
 
-// product is the product of tensors, one of which may be constant.
+// product is the product of two tensors. One may be constant.
 func (n *node) product(x, y *tensor) *tensor {
 	rank := max(len(x.extents()), len(y.extents()))
 	if min(len(x.extents()), len(y.extents())) < 2 || rank > 4 {
-		panic(n.fail("reshape them to matrices with at most two axes of batches", "a product of tensors of shapes %v and %v", x.extents(), y.extents()))
+		panic(n.fail("reshape them to matrices with at most two axes of batches",
+			"a product of tensors of shapes %v and %v", x.extents(), y.extents()))
 	}
-	return &tensor{View: kit.ViewOf(n.b.emit("matmul", &graph.NoAttrs{}, nil, n.b.materialized(n.b.ranked(x, rank)), n.b.materialized(n.b.ranked(y, rank))))}
+	left, right := n.b.materialized(n.b.ranked(x, rank)), n.b.materialized(n.b.ranked(y, rank))
+	return &tensor{View: kit.ViewOf(n.b.emit("matmul", &graph.NoAttrs{}, nil, left, right))}
 }
 
 // batchNorm takes the statistics of training as constants.
 func batchNorm(n *node) *tensor {
-	b, t := n.b, n.in("input")
-	if n.flag("training", false) || n.in("running_mean") == nil || n.in("running_var") == nil {
+	b, t := n.b, n.operand("input")
+	if n.flag("training", false) || n.operand("running_mean") == nil || n.operand("running_var") == nil {
 		panic(n.fail("export the network in evaluation mode: net.eval()", "takes statistics of the batch"))
 	}
 	if len(t.Shape) < 2 {
@@ -317,14 +330,14 @@ func batchNorm(n *node) *tensor {
 
 // layerNorm normalizes over the last axes.
 func layerNorm(n *node) *tensor {
-	b, t := n.b, n.in("input")
+	b, t := n.b, n.operand("input")
 	axes := kit.Identity(len(t.Shape))[max(0, len(t.Shape)-len(n.integers("normalized_shape", nil))):]
 	y := b.binary("sub", t, b.reduce(t, axes, true, true))
 	variance := b.reduce(b.binary("mul", y, y), axes, true, true)
 	root := b.pipe(b.with("add", variance, n.number("eps", 1e-5)), "sqrt")
 	y = b.binary("mul", y, b.each("div", &graph.BinaryOpAttrs{}, number(1), root))
 	for i, name := range []string{"weight", "bias"} {
-		if c := n.in(name); c != nil {
+		if c := n.operand(name); c != nil {
 			y = b.binary([]string{"mul", "add"}[i], y, c)
 		}
 	}

@@ -19,7 +19,7 @@ type node struct {
 	row     *row
 	label   string // its name in messages
 	called  string // its name in the graph
-	base    string // what its values are named after
+	base    string // prefix of its values' names
 	args    map[string]*argument
 	tensors map[string][]*tensor
 	made    []*graph.Node
@@ -41,7 +41,8 @@ func (b *builder) node(index int) {
 	if strings.HasPrefix(name, "aten._assert") || strings.HasPrefix(name, "aten.sym_constrain") {
 		return // it makes nothing
 	}
-	n := &node{fileNode: f, b: b, called: f.called(index), base: fmt.Sprintf("node%d", index), args: map[string]*argument{}, tensors: map[string][]*tensor{}}
+	n := &node{fileNode: f, b: b, called: f.called(index), base: fmt.Sprintf("node%d", index),
+		args: map[string]*argument{}, tensors: map[string][]*tensor{}}
 	makes := f.makes()
 	if len(makes) > 0 && makes[0] != "" {
 		n.base = makes[0]
@@ -95,6 +96,9 @@ func (b *builder) node(index int) {
 	}
 }
 
+// decompose is the beginning of an advice.
+const decompose = "call ep.run_decompositions() before torch.export.save: "
+
 // prepare finds the node's row and its arguments. bad says that an operand could not be read.
 func (n *node) prepare(name string) (bad bool) {
 	op, aten := strings.CutPrefix(name, "aten.")
@@ -103,7 +107,8 @@ func (n *node) prepare(name string) (bad bool) {
 		n.row = rows()[strings.TrimSuffix(op, "_")]
 	}
 	if !aten || n.row == nil {
-		e := n.fail("call ep.run_decompositions() before torch.export.save: it writes some operators in terms of others", "this operator is not supported").(*ir.Error)
+		e := n.fail(decompose+"it writes some operators in terms of others; docs/import-pt2.md lists the readable ones",
+			"this operator is not supported").(*ir.Error)
 		n.b.uncut = append(n.b.uncut, e)
 		panic(e)
 	}
@@ -137,14 +142,15 @@ func (b *builder) tensor(n *node, name string) *tensor {
 	}
 	switch over := b.stale[name]; {
 	case over != "":
-		panic(n.fail("call ep.run_decompositions() before torch.export.save: it writes programs that overwrite nothing", "tensor %q shares memory with a tensor that node %q overwrites", name, over))
+		panic(n.fail(decompose+"it writes programs that overwrite nothing",
+			"tensor %q shares memory with a tensor that node %q overwrites", name, over))
 	case t == nil:
 		panic(n.fail("", "tensor %q is made by no node, and is no input", name))
 	}
 	return t
 }
 
-// check compares a result with what the file says of it.
+// check compares a result with the type and shape that the file gives.
 func (n *node) check(name string, t *tensor) {
 	meta, ok := n.b.archive.program.GraphModule.Graph.Tensors[name]
 	if !ok {
@@ -164,8 +170,8 @@ func (n *node) check(name string, t *tensor) {
 	t.bad = true
 }
 
-// overwrite follows what n writes into memory: a tensor that n overwrites has n's result from here
-// on. Others that share its memory cannot be read any more.
+// overwrite follows in-place writes: a tensor that n overwrites has n's result from here on. Others
+// that share its memory cannot be read any more.
 func (n *node) overwrite() {
 	b := n.b
 	self := ""
@@ -236,10 +242,12 @@ func (b *builder) scalar(n *node) (ok bool) {
 		b.scalars[name] = v[n.axis(v[last], last)]
 	case last == 1 && (op == "floordiv" || op == "mod") && v[1] > 0 && v[0] >= 0:
 		b.scalars[name] = map[string]int{"floordiv": v[0] / v[1], "mod": v[0] % v[1]}[op]
-	case last == 1 && slices.Contains([]string{"add", "sub", "mul"}, op) && max(v[0], v[1]) < maxElements && min(v[0], v[1]) > -maxElements:
+	case last == 1 && slices.Contains([]string{"add", "sub", "mul"}, op) &&
+		max(v[0], v[1]) < maxElements && min(v[0], v[1]) > -maxElements:
 		b.scalars[name] = map[string]int{"add": v[0] + v[1], "sub": v[0] - v[1], "mul": v[0] * v[1]}[op]
 	default:
-		panic(n.fail("export the network with fixed shapes, or open the batch alone", "this computation on extents is not supported"))
+		panic(n.fail("export the network with fixed shapes, or open the batch alone",
+			"this computation on extents is not supported"))
 	}
 	return true
 }
@@ -256,7 +264,8 @@ func (b *builder) evaluate(n *node) []*tensor {
 		for _, t := range list {
 			any, konst = true, konst && t.konst != nil
 			if t.truth && !n.row.logic {
-				panic(n.fail("convert it with .float()", "an operand holds truth values, which only torch.where, logic and conversions may read"))
+				panic(n.fail("convert it with .float()",
+					"an operand holds truth values, which only torch.where, logic and conversions may read"))
 			}
 			if t.View != nil && t.Value.Whole && !n.row.view {
 				panic(n.fail("", "an operand holds positions; arithmetic on integers is not supported"))
@@ -283,8 +292,8 @@ func (n *node) axis(a, rank int) int {
 // has reports whether an argument is given.
 func (n *node) has(name string) bool { return n.args[name] != nil }
 
-// in is a tensor argument, or a number as a constant; nil if it is not given.
-func (n *node) in(name string) *tensor {
+// operand is a tensor argument, or a number as a constant; nil if it is not given.
+func (n *node) operand(name string) *tensor {
 	if list := n.tensors[name]; len(list) > 0 {
 		return list[0]
 	}
@@ -296,12 +305,13 @@ func (n *node) in(name string) *tensor {
 
 // weight is a tensor argument that must be constant; nil if it is not given.
 func (n *node) weight(name string) *constant {
-	t := n.in(name)
+	t := n.operand(name)
 	if t == nil {
 		return nil
 	}
 	if t.konst == nil {
-		panic(n.fail("make it a parameter or a buffer, or compute it of these", "argument %q is computed from an input; only constants are supported there", name))
+		panic(n.fail("make it a parameter or a buffer, or compute it of these",
+			"argument %q is computed from an input; only constants are supported there", name))
 	}
 	return t.konst
 }

@@ -26,7 +26,7 @@ func (n *node) truths(t *tensor) *tensor {
 // compare is a comparison of two tensors, or of a tensor and a number.
 func compare(op string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		x, y := n.in("self"), n.in("other")
+		x, y := n.operand("self"), n.operand("other")
 		if !x.truth && !y.truth {
 			return n.b.binary(op, x, y)
 		}
@@ -43,9 +43,9 @@ func compare(op string) func(n *node) []*tensor {
 // logic is an operator of truth values.
 func logic(op string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		in := []*tensor{n.truths(n.in("self"))}
+		in := []*tensor{n.truths(n.operand("self"))}
 		if n.has("other") {
-			in = append(in, n.truths(n.in("other")))
+			in = append(in, n.truths(n.operand("other")))
 		}
 		return n.b.each(op, &graph.NoAttrs{}, in...)
 	})
@@ -54,7 +54,7 @@ func logic(op string) func(n *node) []*tensor {
 // where takes elements of one operand or the other. With two constant numbers behind a comparison
 // it is a threshold.
 func where(n *node) *tensor {
-	cond, yes, no := n.in("condition"), n.in("self"), n.in("other")
+	cond, yes, no := n.operand("condition"), n.operand("self"), n.operand("other")
 	if yes.truth || no.truth {
 		panic(n.fail("use torch.logical_and and torch.logical_or", "chooses between truth values"))
 	}
@@ -72,7 +72,7 @@ func (n *node) choose(cond, yes, no *tensor) *tensor {
 	}
 	shape := n.broadcast(cond, yes, no)
 	c, ok := kit.ComparisonOf(b.g, cond.Value)
-	if !ok || !slices.Equal(shape, cond.Shape) || len(yes.konst.shape) > len(shape) || len(no.konst.shape) > len(shape) {
+	if !ok || !slices.Equal(shape, cond.Shape) || max(len(yes.konst.shape), len(no.konst.shape)) > len(shape) {
 		return nil
 	}
 	y, z := yes.konst.narrowed(), no.konst.narrowed()
@@ -93,16 +93,16 @@ func finite(c *constant) bool {
 	return len(c.data) > 0 && !slices.ContainsFunc(c.data, func(v float32) bool { return v-v != 0 })
 }
 
-// convert is a conversion to another type, of which those to float and bool are read.
+// convert is a conversion to another type. Those to float and bool are read.
 func convert(n *node) *tensor {
-	t := n.in("self")
+	t := n.operand("self")
 	to := dtFloat
 	switch a := n.args["dtype"]; {
 	case a != nil && a.ScalarType != nil:
 		to = *a.ScalarType
 	case a != nil && a.Int != nil:
 		to = dtype(*a.Int)
-	case n.has("other") && n.in("other").truth:
+	case n.has("other") && n.operand("other").truth:
 		to = dtBool
 	default:
 		return t // to a device, or to a layout in memory
@@ -118,7 +118,8 @@ func convert(n *node) *tensor {
 	case t.konst != nil && !to.float():
 		return n.folded(t, func(v float32) float32 { return float32(math.Trunc(float64(v))) }, false)
 	case to != dtFloat:
-		panic(n.fail("keep float32 in the network", "a conversion to %v of a tensor that depends on an input is not supported", to))
+		panic(n.fail("keep float32 in the network",
+			"a conversion to %v of a tensor that depends on an input is not supported", to))
 	case t.truth:
 		if out := n.choose(t, number(1), number(0)); out != nil {
 			return out
@@ -152,10 +153,10 @@ func (n *node) folded(t *tensor, f func(v float32) float32, truths bool) *tensor
 // tensors are minima and maxima.
 func clamp(low, high string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		lo, hi := math.Inf(-1), math.Inf(1)
 		for i, name := range []string{low, high} {
-			c := n.in(name)
+			c := n.operand(name)
 			switch {
 			case c == nil:
 			case c.konst == nil || len(c.konst.data) != 1:
@@ -172,18 +173,13 @@ func clamp(low, high string) func(n *node) []*tensor {
 	})
 }
 
-// between is clamp with constant bounds.
-func between(lo, hi float64) func(n *node) []*tensor {
-	return one(func(n *node) *tensor { return n.b.clip(n.in("self"), lo, hi) })
-}
-
 // rounding is an operator that rounds.
 func rounding(mode scalar.Rounding) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
 		if n.integer("decimals", 0) != 0 {
 			panic(n.fail("", "rounds to decimals"))
 		}
-		return n.b.rounded(n.in("self"), mode)
+		return n.b.rounded(n.operand("self"), mode)
 	})
 }
 
@@ -194,7 +190,7 @@ func elu(alpha, scale float64) func(n *node) []*tensor {
 			panic(n.fail("", "input_scale is not supported"))
 		}
 		alpha, scale := n.number("alpha", alpha), n.number("scale", scale)
-		y := n.b.each("elu", &graph.EluAttrs{Alpha: float64(float32(alpha))}, n.in("self"))
+		y := n.b.each("elu", &graph.EluAttrs{Alpha: float64(float32(alpha))}, n.operand("self"))
 		if scale != 1 {
 			y = n.b.with("mul", y, scale)
 		}
@@ -206,7 +202,7 @@ func softplus(n *node) *tensor {
 	if n.number("beta", 1) != 1 {
 		panic(n.fail("", "beta is not supported"))
 	}
-	return n.in("self").derived(n.b.softplus(n.in("self").Value))
+	return n.operand("self").derived(n.b.softplus(n.operand("self").Value))
 }
 
 // softplus emits max(x, 0) + log(1 + e**-|x|).
@@ -217,7 +213,7 @@ func (b *builder) softplus(x *graph.Value) *graph.Value {
 
 // power is x to an integer up to 8, a half, or the negative of one.
 func power(n *node) *tensor {
-	b, x, p := n.b, n.in("self"), n.number("exponent", 2)
+	b, x, p := n.b, n.operand("self"), n.number("exponent", 2)
 	var y *tensor
 	switch whole := math.Abs(p); {
 	case whole == 0.5:
@@ -238,27 +234,28 @@ func power(n *node) *tensor {
 
 // prelu is x for x >= 0, else a slope times x.
 func prelu(n *node) *tensor {
-	t, slopes := n.in("self"), n.weight("weight").narrowed()
+	t, slopes := n.operand("self"), n.weight("weight").narrowed()
 	if len(slopes.data) == 1 {
 		return t.derived(n.b.Slope(t.Value, slopes.data[0]))
 	}
 	if len(slopes.shape) == 1 {
 		slopes = slopes.viewed(append([]int{len(slopes.data)}, slices.Repeat([]int{1}, max(0, len(t.Shape)-2))...))
 	}
-	return n.b.binary("add", n.b.pipe(t, "relu"), n.b.binary("mul", n.b.clip(t, math.Inf(-1), 0), &tensor{konst: slopes}))
+	negative := n.b.binary("mul", n.b.clip(t, math.Inf(-1), 0), &tensor{konst: slopes})
+	return n.b.binary("add", n.b.pipe(t, "relu"), negative)
 }
 
 // fakeQuantize rounds to integers of a scale and gives back the numbers that they stand for.
 func fakeQuantize(n *node) *tensor {
 	scale, zero := n.number("scale", 1), n.number("zero_point", 0)
-	y := n.b.rounded(n.b.with("mul", n.in("self"), float64(1/float32(scale))), scalar.HalfEven)
+	y := n.b.rounded(n.b.with("mul", n.operand("self"), float64(1/float32(scale))), scalar.HalfEven)
 	return n.b.with("mul", n.b.clip(y, n.number("quant_min", 0)-zero, n.number("quant_max", 0)-zero), scale)
 }
 
 // softmax is softmax or log_softmax along an axis.
 func softmax(op string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		axes := t.AxisLast(n.axis(n.integer("dim", -1), len(t.Shape)))
 		return &tensor{View: kit.ViewIn(n.b.Plain(n.b.StoreView(t.View, axes), op), axes)}
 	})
@@ -267,9 +264,10 @@ func softmax(op string) func(n *node) []*tensor {
 // extreme is the greatest or the least of elements: of two tensors, or along axes.
 func extreme(greatest bool) func(n *node) []*tensor {
 	return func(n *node) []*tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		if n.has("other") {
-			return []*tensor{n.b.binary(map[bool]string{true: "maximum", false: "minimum"}[greatest], t, n.in("other"))}
+			op := map[bool]string{true: "maximum", false: "minimum"}[greatest]
+			return []*tensor{n.b.binary(op, t, n.operand("other"))}
 		}
 		if !greatest {
 			t = n.b.with("mul", t, -1)
@@ -285,7 +283,7 @@ func extreme(greatest bool) func(n *node) []*tensor {
 // average is the mean over axes, or the sum.
 func average(sum bool) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		axes := n.axes("dim", len(t.Shape))
 		out := n.b.reduce(t, axes, n.flag("keepdim", false), true)
 		if sum {
@@ -302,7 +300,7 @@ func average(sum bool) func(n *node) []*tensor {
 // arg is argmax or argmin along an axis.
 func arg(op string) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		if !n.has("dim") {
 			panic(n.fail("give an axis (dim)", "looks for a position among all elements"))
 		}
@@ -318,7 +316,7 @@ func arg(op string) func(n *node) []*tensor {
 	})
 }
 
-// reduce emits the mean or the maximum over axes by pooling an image whose rows are those axes.
+// reduce emits the mean or the maximum over axes: a pool of an image that has these axes as rows.
 func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	order, whole := t.Axes()
 	if !whole {
@@ -357,7 +355,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 // constantMean is the mean over axes of a constant, or the sum, in float64 and rounded once.
 func constantMean(sum bool) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
-		c := n.in("self").konst
+		c := n.operand("self").konst
 		if len(c.data) == 0 {
 			panic(n.fail("", "its operand of shape %v is empty", c.shape))
 		}

@@ -101,7 +101,8 @@ type tensorMeta struct {
 	Offset  symInt   `json:"storage_offset"`
 }
 
-// shape returns the extents of a tensor, 0 for open ones. open holds the names or expressions of these.
+// shape returns the extents of a tensor, 0 for open ones. open has the names of these, or their
+// expressions.
 func (m *tensorMeta) shape() (shape []int, open map[int]string) {
 	shape, open = make([]int, len(m.Sizes)), map[int]string{}
 	for d, s := range m.Sizes {
@@ -171,8 +172,8 @@ const (
 
 // String is PyTorch's name of the type.
 func (d dtype) String() string {
-	names := map[dtype]string{dtByte: "uint8", dtChar: "int8", dtShort: "int16", dtInt: "int32", dtLong: "int64", dtHalf: "float16",
-		dtFloat: "float32", dtDouble: "float64", dtBool: "bool", dtBF16: "bfloat16"}
+	names := map[dtype]string{dtByte: "uint8", dtChar: "int8", dtShort: "int16", dtInt: "int32", dtLong: "int64",
+		dtHalf: "float16", dtFloat: "float32", dtDouble: "float64", dtBool: "bool", dtBF16: "bfloat16"}
 	if name := names[d]; name != "" {
 		return name
 	}
@@ -181,7 +182,8 @@ func (d dtype) String() string {
 
 // size is the number of bytes of an element, 0 for types that are not read.
 func (d dtype) size() int {
-	return map[dtype]int{dtByte: 1, dtChar: 1, dtShort: 2, dtInt: 4, dtLong: 8, dtHalf: 2, dtFloat: 4, dtDouble: 8, dtBool: 1, dtBF16: 2}[d]
+	return map[dtype]int{dtByte: 1, dtChar: 1, dtShort: 2, dtInt: 4, dtLong: 8,
+		dtHalf: 2, dtFloat: 4, dtDouble: 8, dtBool: 1, dtBF16: 2}[d]
 }
 
 // float reports whether the elements are floats.

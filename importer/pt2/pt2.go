@@ -1,6 +1,6 @@
-// Package pt2 reads archives of PyTorch (torch.export.save): Read makes a graph of plain ops from
-// the exported program, whose nodes are operators of ATen. An archive is a zip file with the
-// program as JSON and the weights as raw numbers. Nothing in it is executed, and no pickle is read.
+// Package pt2 reads archives of PyTorch (torch.export.save). Read makes a graph of plain ops from
+// the exported program, a list of operators of ATen. An archive is a zip file with the program as
+// JSON and the weights as raw numbers. Nothing in it is executed, and no pickle is read.
 //
 // Everything that does not depend on an input is computed by an Evaluator, which runs the graph of
 // the operator. So weights that a program quantizes become constants.
@@ -35,7 +35,8 @@ func Read(ctx context.Context, path string, o importer.Options, eval Evaluator) 
 
 // parse reads data, an archive that messages call file. Constants take at most memory bytes beside
 // those of the file.
-func parse(ctx context.Context, file string, data []byte, o importer.Options, eval Evaluator, memory int64) (*graph.Graph, error) {
+func parse(ctx context.Context, file string, data []byte, o importer.Options, eval Evaluator, memory int64) (
+	*graph.Graph, error) {
 	return kit.Read(func() *graph.Graph {
 		a := openArchive(file, data, memory)
 		b := newBuilder(ctx, a, o, eval, memory+8*int64(len(data)))

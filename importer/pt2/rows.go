@@ -8,19 +8,19 @@ import (
 	"ripc/graph/scalar"
 )
 
-// row is an operator of ATen, all of whose overloads it serves.
+// row is an operator of ATen with all its overloads.
 type row struct {
-	// takes names the arguments that are read, the first of which is the operand that in-place forms
-	// overwrite. Those after "?" may be left out.
+	// takes names the arguments that are read. In-place forms overwrite the first. Those after "?"
+	// may be left out.
 	takes string
 	// lower emits the operator.
 	lower func(n *node) []*tensor
-	// constant computes the operator if all its tensors are constants. Without it the graph that lower
-	// emits is evaluated.
+	// constant computes the operator if all its tensors are constants. If it is nil, the graph that
+	// lower emits is evaluated.
 	constant func(n *node) []*tensor
 	view     bool   // the result may share memory with the operand
 	logic    bool   // operands may be truth values
-	limits   string // what is not supported, for the documentation
+	limits   string // the supported part, for the documentation
 }
 
 // args lists the arguments.
@@ -34,14 +34,15 @@ func (r *row) required() []string {
 
 // keeps reports whether an argument stays constant where the operator is computed on constants.
 func (r *row) keeps(name string) bool {
-	return r.takes == convArgs && name != "input" || strings.HasPrefix(name, "running_") || strings.HasPrefix(r.takes, "input ?weight bias running") && name != "input"
+	return (r.takes == convArgs || r.takes == normArgs) && name != "input"
 }
 
 // ignored lists arguments without a meaning here: types of results are checked, and memory is laid
 // out anew.
 func ignored() []string {
-	return []string{"memory_format", "device", "pin_memory", "layout", "non_blocking", "copy", "requires_grad", "implicit", "momentum", "cudnn_enabled",
-		"benchmark", "deterministic", "allow_tf32", "dtype", "half_to_float", "inplace", "p"}
+	return []string{"memory_format", "device", "pin_memory", "layout", "non_blocking", "copy", "requires_grad",
+		"implicit", "momentum", "cudnn_enabled", "benchmark", "deterministic", "allow_tf32", "dtype",
+		"half_to_float", "inplace", "p"}
 }
 
 const (
@@ -76,8 +77,10 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("layer_norm native_layer_norm", "input normalized_shape ?weight bias eps", "", one(layerNorm))
 	layers("max_pool1d max_pool2d max_pool2d_with_indices", poolArgs, "no dilations, no indices", pool("max_pool"))
 	layers("avg_pool1d avg_pool2d", poolArgs, "no divisor_override", pool("avg_pool"))
-	layers("adaptive_avg_pool1d adaptive_avg_pool2d _adaptive_avg_pool2d", "self output_size", "sizes that divide the image's", adaptive("avg_pool"))
-	layers("adaptive_max_pool1d adaptive_max_pool2d", "self output_size", "sizes that divide the image's", adaptive("max_pool"))
+	divides := "sizes that divide the image's"
+	averages := "adaptive_avg_pool1d adaptive_avg_pool2d _adaptive_avg_pool2d"
+	layers(averages, "self output_size", divides, adaptive("avg_pool"))
+	layers("adaptive_max_pool1d adaptive_max_pool2d", "self output_size", divides, adaptive("max_pool"))
 	sizes := "?input self output_size align_corners scales_h scales_w scale_factors"
 	layers("upsample_nearest2d", sizes, "", upsample(nearest))
 	layers("_upsample_nearest_exact2d", sizes, "", upsample(nearestExact))
@@ -90,7 +93,7 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("div divide true_divide", "self other ?rounding_mode", "", arithmetic("div", false))
 	layers("maximum", "self other", "", arithmetic("maximum", false))
 	layers("minimum", "self other", "", arithmetic("minimum", false))
-	elements("neg", one(func(n *node) *tensor { return n.b.with("mul", n.in("self"), -1) }))
+	elements("neg", one(func(n *node) *tensor { return n.b.with("mul", n.operand("self"), -1) }))
 	elements("abs", unary("abs"))
 	elements("sign sgn", unary("sign"))
 	elements("sqrt", unary("sqrt"))
@@ -103,35 +106,38 @@ var rows = sync.OnceValue(func() map[string]*row {
 	elements("hardswish", unary("hard_swish"))
 	elements("relu", unary("relu"))
 	elements("relu6", unary("relu6"))
-	elements("reciprocal", one(func(n *node) *tensor { return n.b.each("div", &graph.BinaryOpAttrs{}, number(1), n.in("self")) }))
+	elements("reciprocal", one(func(n *node) *tensor {
+		return n.b.each("div", &graph.BinaryOpAttrs{}, number(1), n.operand("self"))
+	}))
 	elements("rsqrt", one(func(n *node) *tensor {
-		return n.b.each("div", &graph.BinaryOpAttrs{}, number(1), n.b.pipe(n.in("self"), "sqrt"))
+		return n.b.each("div", &graph.BinaryOpAttrs{}, number(1), n.b.pipe(n.operand("self"), "sqrt"))
 	}))
 	elements("square", one(power))
 	layers("pow", "self exponent", "0.5 and integers up to 8", one(power))
 	elements("hardsigmoid", one(func(n *node) *tensor {
-		return n.b.each("hard_sigmoid", &graph.HardSigmoidAttrs{Alpha: float64(float32(1) / 6), Beta: 0.5}, n.in("self"))
+		attrs := &graph.HardSigmoidAttrs{Alpha: float64(float32(1) / 6), Beta: 0.5}
+		return n.b.each("hard_sigmoid", attrs, n.operand("self"))
 	}))
 	layers("hardtanh", "self ?min_val max_val", "", one(func(n *node) *tensor {
-		return n.b.clip(n.in("self"), n.number("min_val", -1), n.number("max_val", 1))
+		return n.b.clip(n.operand("self"), n.number("min_val", -1), n.number("max_val", 1))
 	}))
 	layers("clamp clip", "self ?min max", "", clamp("min", "max"))
 	layers("clamp_min", "self min", "", clamp("min", "max"))
 	layers("clamp_max", "self max", "", clamp("min", "max"))
 	layers("leaky_relu", "self ?negative_slope", "", one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		return t.derived(n.b.Slope(t.Value, float32(n.number("negative_slope", 0.01))))
 	}))
 	layers("prelu _prelu_kernel", "self weight", "constant slopes", one(prelu))
 	layers("elu", "self ?alpha scale input_scale", "", elu(1, 1))
 	elements("selu", elu(1.6732632423543772, 1.0507009873554805))
 	layers("gelu", "self ?approximate", "", one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		return t.derived(n.b.Gelu(t.Value, n.text("approximate") == "tanh"))
 	}))
 	layers("softplus", "self ?beta threshold", "beta 1", one(softplus))
 	elements("mish", one(func(n *node) *tensor {
-		t := n.in("self")
+		t := n.operand("self")
 		return t.derived(n.b.Pair("mul", t.Value, n.b.Plain(n.b.softplus(t.Value), "tanh")))
 	}))
 	layers("softmax _softmax", "self dim", "", softmax("softmax"))
@@ -140,7 +146,8 @@ var rows = sync.OnceValue(func() map[string]*row {
 	elements("floor", rounding(scalar.Floor))
 	elements("ceil", rounding(scalar.Ceil))
 	elements("trunc fix", rounding(scalar.Trunc))
-	layers("fake_quantize_per_tensor_affine", "self scale zero_point quant_min quant_max", "constant scales", one(fakeQuantize))
+	quantArgs := "self scale zero_point quant_min quant_max"
+	layers("fake_quantize_per_tensor_affine", quantArgs, "constant scales", one(fakeQuantize))
 	add("mean", "self ?dim keepdim", row{lower: average(false), constant: constantMean(false)})
 	add("sum", "self ?dim keepdim", row{lower: average(true), constant: constantMean(true)})
 	layers("amax max", "self ?other dim keepdim", "no indices", extreme(true))
@@ -148,18 +155,23 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("argmax", "self ?dim keepdim", "along one axis; positions are i32", arg("argmax"))
 	layers("argmin", "self ?dim keepdim", "along one axis; positions are i32", arg("argmin"))
 
-	for names, op := range map[string]string{"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"} {
-		add(names, "self other", row{lower: compare(op), logic: true})
+	comparisons := map[string]string{"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
+		"gt": "greater", "ge": "greater_equal"}
+	for name, op := range comparisons {
+		add(name, "self other", row{lower: compare(op), logic: true})
 	}
 	add("logical_not bitwise_not", "self", row{lower: logic("logical_not"), logic: true, limits: "truth values"})
 	for _, op := range []string{"and", "or", "xor"} {
-		add("logical_"+op+" bitwise_"+op+" __"+op+"__", "self other", row{lower: logic("logical_" + op), logic: true, limits: "truth values"})
+		add("logical_"+op+" bitwise_"+op+" __"+op+"__", "self other",
+			row{lower: logic("logical_" + op), logic: true, limits: "truth values"})
 	}
 	add("where", "condition self other", row{lower: one(where), logic: true})
-	add("to _to_copy type_as", "self ?dtype other", row{lower: one(convert), constant: one(convert), logic: true, limits: "to float32 and bool"})
+	add("to _to_copy type_as", "self ?dtype other",
+		row{lower: one(convert), constant: one(convert), logic: true, limits: "to float32 and bool"})
 
 	add("view reshape _unsafe_view _reshape_copy", "self ?size shape", reshaping(sized))
-	add("view_as reshape_as", "self other", reshaping(func(n *node, _ []int) []int { return n.in("other").extents() }))
+	add("view_as reshape_as", "self other",
+		reshaping(func(n *node, _ []int) []int { return n.operand("other").extents() }))
 	add("flatten", "self ?start_dim end_dim", reshaping(flattened))
 	add("unflatten", "self dim sizes", reshaping(unflattened))
 	add("squeeze", "self ?dim", reshaping(squeezed))
@@ -180,11 +192,12 @@ var rows = sync.OnceValue(func() map[string]*row {
 	moves("select", "self dim index", one(selected))
 	moves("split", "self split_size ?dim", parts(equalParts))
 	moves("chunk", "self chunks ?dim", parts(equalParts))
-	moves("split_with_sizes", "self split_sizes ?dim", parts(func(n *node, _ int) []int { return n.integers("split_sizes", nil) }))
+	moves("split_with_sizes", "self split_sizes ?dim",
+		parts(func(n *node, _ int) []int { return n.integers("split_sizes", nil) }))
 	layers("cat concat", "tensors ?dim", "", one(concatenated))
 	layers("stack", "tensors ?dim", "", one(stacked))
-	layers("pad", "self pad ?mode value", "", one(padded))
-	layers("constant_pad_nd", "self pad ?value", "", one(padded))
+	layers("pad", "self pad ?mode value", "", one(pad))
+	layers("constant_pad_nd", "self pad ?value", "", one(pad))
 	layers("pixel_shuffle", "self upscale_factor", "", shuffled("depth_to_space", "upscale_factor"))
 	layers("pixel_unshuffle", "self downscale_factor", "", shuffled("space_to_depth", "downscale_factor"))
 	for names, def := range map[string]float64{"zeros": 0, "ones": 1, "full": 0, "scalar_tensor": 0} {
@@ -193,6 +206,6 @@ var rows = sync.OnceValue(func() map[string]*row {
 	for names, def := range map[string]float64{"zeros_like": 0, "ones_like": 1, "full_like": 0} {
 		add(names, "self ?fill_value", row{lower: fill(def), constant: fill(def), logic: true})
 	}
-	add("arange", "?start end step", row{lower: one(counted), constant: one(counted)})
+	add("arange", "?start end step", row{lower: one(arange), constant: one(arange)})
 	return t
 })

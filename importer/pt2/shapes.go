@@ -11,7 +11,7 @@ import (
 // reshaping is an operator that gives a tensor another shape, by a rule.
 func reshaping(rule func(n *node, old []int) []int) row {
 	shape := func(n *node) (*tensor, []int) {
-		t := n.in("self")
+		t := n.operand("self")
 		want := rule(n, t.extents())
 		if count(want) != count(t.extents()) || len(want) > maxRank {
 			panic(n.fail("", "shape %v does not fit the elements of %v", want, t.extents()))
@@ -31,7 +31,7 @@ func reshaping(rule func(n *node, old []int) []int) row {
 	}
 }
 
-// sized is the argument "size" or "shape", in which -1 stands for what is left over.
+// sized is the argument "size" or "shape". An extent of -1 follows from the number of elements.
 func sized(n *node, old []int) []int {
 	want := n.integers("size", n.integers("shape", nil))
 	want = slices.Clone(n.b.sizes.Batch().Reshape(old, want))
@@ -88,7 +88,7 @@ func unsqueezed(n *node, old []int) []int {
 // permuting is an operator that changes the order of axes, by a rule.
 func permuting(rule func(n *node, rank int) []int) row {
 	perm := func(n *node) (*tensor, []int) {
-		t := n.in("self")
+		t := n.operand("self")
 		p := rule(n, len(t.extents()))
 		if !slices.Equal(slices.Sorted(slices.Values(p)), kit.Identity(len(t.extents()))) {
 			panic(n.fail("", "%v is no order of the axes of %v", p, t.extents()))
@@ -132,7 +132,7 @@ func same(n *node) []*tensor {
 	if n.flag("train", n.flag("training", false)) {
 		panic(n.fail("export the network in evaluation mode: net.eval()", "is in training mode"))
 	}
-	t := *n.in(n.row.args()[0])
+	t := *n.operand(n.row.args()[0])
 	return []*tensor{&t}
 }
 
@@ -141,9 +141,9 @@ func passing(view bool) row { return row{lower: same, constant: same, view: view
 
 // expanded repeats a tensor along axes of extent 1.
 func expanded(n *node) *tensor {
-	t, want := n.in("self"), slices.Clone(n.integers("size", nil))
+	t, want := n.operand("self"), slices.Clone(n.integers("size", nil))
 	if n.has("other") {
-		want = slices.Clone(n.in("other").extents())
+		want = slices.Clone(n.operand("other").extents())
 	}
 	t = n.b.ranked(t, len(want))
 	times := make([]int, len(want))
@@ -164,10 +164,10 @@ func expanded(n *node) *tensor {
 // tiled repeats a tensor along each axis.
 func tiled(n *node) *tensor {
 	times := n.integers("repeats", nil)
-	if !kit.InRange(times, 1, graph.MaxElems) || len(times) < len(n.in("self").extents()) {
+	if !kit.InRange(times, 1, graph.MaxElems) || len(times) < len(n.operand("self").extents()) {
 		panic(n.fail("", "repeats %v: want a positive number for each axis", times))
 	}
-	return n.repeated(n.b.ranked(n.in("self"), len(times)), times)
+	return n.repeated(n.b.ranked(n.operand("self"), len(times)), times)
 }
 
 // repeated is t one after another times[d] times along each axis d.
@@ -189,7 +189,7 @@ func concatenated(n *node) *tensor {
 	if len(in) == 0 {
 		panic(n.fail("", "has no operands"))
 	}
-	return n.joined(in, n.axis(n.integer("dim", 0), len(in[0].extents())))
+	return n.join(in, n.axis(n.integer("dim", 0), len(in[0].extents())))
 }
 
 // stacked is concatenated along a new axis.
@@ -205,10 +205,10 @@ func stacked(n *node) *tensor {
 			in = append(in, &tensor{View: n.b.Reshaped(t.View, shape)})
 		}
 	}
-	return n.joined(in, axis)
+	return n.join(in, axis)
 }
 
-func (n *node) joined(in []*tensor, axis int) *tensor {
+func (n *node) join(in []*tensor, axis int) *tensor {
 	var lead *kit.View // decides the order in memory: one that holds the axis last, if there is one
 	for _, t := range in {
 		if t.konst != nil {
@@ -259,7 +259,7 @@ func (n *node) cut(t *tensor, axis int, s kit.Span) *tensor {
 
 // sliced is a slice along one axis.
 func sliced(n *node) *tensor {
-	t := n.in("self")
+	t := n.operand("self")
 	axis, step := n.axis(n.integer("dim", 0), len(t.Shape)), n.integer("step", 1)
 	if len(t.Shape) == 0 || step < 1 {
 		panic(n.fail("", "step %d along axis %d of %v", step, axis, t.Shape))
@@ -272,7 +272,7 @@ func sliced(n *node) *tensor {
 
 // selected is one position of an axis, which goes.
 func selected(n *node) *tensor {
-	t := n.in("self")
+	t := n.operand("self")
 	axis := n.axis(n.integer("dim", 0), len(t.Shape))
 	at := n.axis(n.integer("index", 0), t.Shape[axis])
 	out := n.cut(t, axis, kit.Span{Begin: at, Count: 1, Step: 1})
@@ -282,7 +282,7 @@ func selected(n *node) *tensor {
 // parts cuts an axis into parts of sizes that a rule gives.
 func parts(rule func(n *node, extent int) []int) func(n *node) []*tensor {
 	return func(n *node) (outs []*tensor) {
-		t := n.in("self")
+		t := n.operand("self")
 		axis := n.axis(n.integer("dim", 0), len(t.Shape))
 		begin := 0
 		for _, size := range rule(n, t.Shape[axis]) {
@@ -296,7 +296,7 @@ func parts(rule func(n *node, extent int) []int) func(n *node) []*tensor {
 	}
 }
 
-// equalParts are parts of one size, the last of which may be smaller.
+// equalParts are parts of one size. The last one may be smaller.
 func equalParts(n *node, extent int) (sizes []int) {
 	size := 0
 	if n.has("chunks") {
@@ -316,16 +316,17 @@ func equalParts(n *node, extent int) (sizes []int) {
 	return sizes
 }
 
-// padded puts numbers, or elements of the tensor itself, around a tensor.
-func padded(n *node) *tensor {
-	b, t, pads := n.b, n.in("self"), n.integers("pad", nil)
+// pad puts numbers, or elements of the tensor itself, around a tensor.
+func pad(n *node) *tensor {
+	b, t, pads := n.b, n.operand("self"), n.integers("pad", nil)
 	value := n.number("value", 0)
 	borders := map[string]kit.Border{"reflect": kit.Reflect, "replicate": kit.Edge, "circular": kit.Wrap}
 	border, around := borders[n.text("mode")]
 	if mode := n.text("mode"); !around && mode != "" && mode != "constant" {
 		panic(n.fail("use constant, reflect, replicate or circular", "mode %q is unknown", mode))
 	}
-	if len(pads)%2 != 0 || len(pads) > 2*len(t.Shape) || !kit.InRange(pads, -math.MaxInt16, math.MaxInt16) || value-value != 0 {
+	if len(pads)%2 != 0 || len(pads) > 2*len(t.Shape) ||
+		!kit.InRange(pads, -math.MaxInt16, math.MaxInt16) || value-value != 0 {
 		panic(n.fail("", "pads %v of a tensor of shape %v with %g", pads, t.Shape, value))
 	}
 	var before, after [2]int
@@ -346,7 +347,8 @@ func padded(n *node) *tensor {
 			}
 			b.take(2 * (lo + t.Shape[axis] + hi))
 			at := slices.Index(axes, axis)
-			v := b.At(b.StoreView(t.View, axes), kit.AlongPixels(at, t.Shape[axis], kit.BorderPositions(t.Shape[axis], lo, hi, border)))
+			positions := kit.BorderPositions(t.Shape[axis], lo, hi, border)
+			v := b.At(b.StoreView(t.View, axes), kit.AlongPixels(at, t.Shape[axis], positions))
 			t = &tensor{View: kit.ViewIn(v, axes)}
 		case image && axis >= 2:
 			before[axis-len(t.Shape)+2], after[axis-len(t.Shape)+2] = lo, hi
@@ -358,7 +360,7 @@ func padded(n *node) *tensor {
 					in = slices.Insert(in, i*len(in), b.filled(shape, value))
 				}
 			}
-			t = n.joined(in, axis)
+			t = n.join(in, axis)
 		}
 	}
 	if before == [2]int{} && after == [2]int{} {
@@ -377,7 +379,8 @@ func shuffled(op, factor string) func(n *node) []*tensor {
 		if !kit.InRange([]int{size}, 1, math.MaxInt16) {
 			panic(n.fail("", "factor %d", size))
 		}
-		return n.result(n.b.emit(op, &graph.BlockAttrs{Block: [2]int{size, size}, Order: graph.BlockCRD}, nil, x), spatial)
+		attrs := &graph.BlockAttrs{Block: [2]int{size, size}, Order: graph.BlockCRD}
+		return n.result(n.b.emit(op, attrs, nil, x), spatial)
 	})
 }
 
@@ -385,7 +388,7 @@ func shuffled(op, factor string) func(n *node) []*tensor {
 func fill(def float64) func(n *node) []*tensor {
 	return one(func(n *node) *tensor {
 		shape := n.integers("size", nil)
-		if t := n.in("self"); t != nil {
+		if t := n.operand("self"); t != nil {
 			shape = t.extents()
 		}
 		v := n.number("fill_value", n.number("value", n.number("s", def)))
@@ -395,8 +398,8 @@ func fill(def float64) func(n *node) []*tensor {
 	})
 }
 
-// counted makes numbers that rise by equal steps.
-func counted(n *node) *tensor {
+// arange makes numbers that rise by equal steps.
+func arange(n *node) *tensor {
 	start, end, step := n.number("start", 0), n.number("end", 0), n.number("step", 1)
 	extent := math.Ceil((end - start) / step)
 	if !(extent >= 1 && extent <= maxExact) {

@@ -11,7 +11,7 @@ import (
 //
 // The shape is cut into factors, extents above 1. Each axis is the product of adjacent factors.
 // Memory holds the factors in an order of its own. So a permutation of axes and most changes of
-// shape are views: elements move when a layer asks for an order of axes (Kit.Stored).
+// shape are views: elements move when a layer asks for an order of axes (Kit.StoreView).
 type View struct {
 	Value   *graph.Value
 	Shape   []int
