@@ -15,7 +15,8 @@ import (
 type targetLine struct {
 	targets.Target
 	Host bool `json:"host"`
-	// RunsBy is "here", "simulated", "as C" (compiled for this machine, with --backend c) or "not here".
+	// RunsBy is "here", "simulated", "as C" (compiled for this machine, with --backend c) or
+	// "not here".
 	RunsBy string `json:"runs"`
 }
 
