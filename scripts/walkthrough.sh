@@ -95,7 +95,7 @@ generated() {
 	echo
 	echo "\`ripc compile $model --target rpi3 --print-after import,fusedglue\` prints the whole graph twice. After the import:"
 	graph import | sed -n '/^  conv2:/,/^  pool2:/s/^  //p' | listing import text
-	echo "After \`fusedglue\` one node is left. The weight scale, batch_norm and quantizer have become thresholds on the sum of"
+	echo "After \`fusedglue\` one node is left. The batch_norm and the quantizer have become thresholds on the sum of"
 	echo "popcounts. The pool takes the smallest of these sums before they are compared."
 	graph fusedglue | sed -n '/^  pool2:/s/^  //p' | listing fusedglue text
 
@@ -108,13 +108,13 @@ generated() {
 
 	echo "## 4. How: the schedule"
 	echo
-	echo "The same command prints the trace that is the default for popcounts on rpi3. docs/schedule.md explains the steps."
+	echo "The same command prints the trace that the search found for popcounts on rpi3 (docs/machines.md). docs/schedule.md explains the steps."
 	sed -n '/^  trace/,/^# before/s/^    //p' "$tmp/layer" | listing trace text
 
 	echo "## 5. .ripir after scheduling"
 	echo
-	echo "The same layer with the trace applied: rows are shared out among threads, 32 filters (one output word) make a vector"
-	echo "loop, and padded rows, sums and pooled sums have shrunk to what one tile needs."
+	echo "The same layer with the trace applied: rows are shared out among threads, channels are lanes of vectors, and padded"
+	echo "rows, sums and pooled sums have shrunk to what one tile needs."
 	sed -n '1,/^# after scheduling/!p' "$tmp/layer" | fold | listing after text
 
 	echo "## 6. LLVM IR"
@@ -125,8 +125,8 @@ generated() {
 
 	echo "## 7. Assembly"
 	echo
-	echo "The same loop for rpi3 ($llvm, \`--target rpi3 --emit s\`). xor is \`eor\`; \`cnt\` counts the bits of each byte, and"
-	echo "\`uaddlp\` and \`uadalp\` add the bytes up to the 32-bit sums. \`[sp, ...]\` in this loop are spilled registers."
+	echo "The same loop for rpi3 ($llvm, \`--target rpi3 --algorithm $layer=popcount --emit s\`). xor is \`eor\`; \`cnt\` counts the bits of each byte;"
+	echo "\`add\` or \`uqadd\`, which saturates where no sum here can, adds the counts of bytes. Behind the loop \`uaddlp\` and \`uadalp\` add bytes up to 32-bit sums."
 	innermost_asm "$tmp/rpi3.s" "//" | ends 16 3 | listing asm-rpi3 asm
 	echo "And for x86-64-v4 (\`--target x86-64-v4 --algorithm $layer=popcount --emit s\`), which has 512-bit vectors but no instruction that counts bits in"
 	echo "them: LLVM counts by table, four bits at a time (\`vpshufb\`); \`vpmaddubsw\` and \`vpmaddwd\` add the bytes up. A host with"

@@ -9,8 +9,6 @@
 //	                  knobs; they learn from the model itself
 //	TARGET.starts.gz  the best schedules that were measured, with the extents of their kernels:
 //	                  where searches begin
-//
-// Microcontrollers have prices alone.
 package machine
 
 import (
