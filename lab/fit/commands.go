@@ -63,7 +63,10 @@ func command(name, short string, run func(context.Context, targets.Target, optio
 		o.multiplies = cmp.Or(o.multiplies, sizes(t).measured)
 		return run(c.Context(), t, *o)
 	}}
-	c.Flags().StringVar(&target, "target", "cortex-m4", "target of the model")
+	c.Flags().StringVar(&target, "target", "", "target of the model")
+	if err := c.MarkFlagRequired("target"); err != nil {
+		panic("BUG: " + err.Error())
+	}
 	c.Flags().Uint64Var(&o.from, "from", 0, "seed of the first layer")
 	c.Flags().IntVar(&o.multiplies, "macs", 0, "multiply-accumulates of a layer at most (3,000,000, or 300,000 for "+
 		"a microcontroller)")

@@ -46,7 +46,7 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 	}
 	w := machine.Weights{Target: machine.FileName(t), Unit: string(by.unit), Date: mark.Date, Commit: mark.Commit,
 		Tool: mark.CPU, Networks: len(layers), Points: len(all)}
-	if old, ok, err := machine.Of(t); err == nil && ok {
+	if old, ok, err := machine.Of(t); err == nil && ok && old.Target == w.Target {
 		w.Choice, w.Shared, w.Error, w.Sieve = old.Choice, old.Shared, old.Error, old.Sieve
 	}
 	if o.check {
