@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/importer/internal/kit"
 )
 
 // slope is x for x >= 0 and alpha*x for others.
@@ -35,17 +36,14 @@ func lowerPRelu(n *node) *tensor {
 
 // clip is min(max(x, lo), hi) by the op that says it best.
 func (b *builder) clip(t *tensor, lo, hi float64) *tensor {
-	switch {
-	case lo == 0 && math.IsInf(hi, 1):
-		return b.pipe(t, "relu")
-	case lo == 0 && hi == 6:
-		return b.pipe(t, "relu6")
-	case lo == -1 && hi == 1:
-		return b.pipe(t, "hard_tanh")
-	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
+	switch op := kit.ClipOp(lo, hi); op {
+	case "":
 		return t
+	case "clip":
+		return b.elementwise(t, op, &graph.ClipAttrs{Min: lo, Max: hi}, nil)
+	default:
+		return b.pipe(t, op)
 	}
-	return b.elementwise(t, "clip", &graph.ClipAttrs{Min: lo, Max: hi}, nil)
 }
 
 // clipBounds reads Clip's bounds, attributes before opset 11 and inputs from there on; missing ones

@@ -6,23 +6,15 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
-
-// window is a kernel of a convolution or a pool, which moves over the two spatial axes of an image.
-type window struct {
-	kernel, strides, dilations [2]int
-	before, after              [2]int // padding
-}
-
-// extent is the length of a dilated kernel.
-func (w *window) extent(d int) int { return (w.kernel[d]-1)*w.dilations[d] + 1 }
 
 // readWindow reads the attributes of a kernel over an image of shape [N, C, H, W]. The file has 1
 // or 2 spatial axes; a single one is the columns'.
-func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
-	w := &window{kernel: kernel}
-	w.strides = n.pairAttr("strides", axes)
-	w.dilations = n.pairAttr("dilations", axes)
+func (n *node) readWindow(kernel [2]int, shape []int, axes int) *kit.Window {
+	w := &kit.Window{Kernel: kernel}
+	w.Strides = n.pairAttr("strides", axes)
+	w.Dilations = n.pairAttr("dilations", axes)
 	auto := n.textAttr("auto_pad", "NOTSET")
 	pads := n.intsAttr("pads")
 	switch auto {
@@ -33,13 +25,13 @@ func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 		n.failIf(len(pads) != 2*axes || slices.Min(pads) < 0 || slices.Max(pads) > 1<<20,
 			"give the padding before each spatial axis, then the padding after each",
 			"pads %v: want %d numbers from 0", pads, 2*axes)
-		w.before, w.after = spatial(pads[:axes], 0), spatial(pads[axes:], 0)
+		w.Before, w.After = spatial(pads[:axes], 0), spatial(pads[axes:], 0)
 	case "VALID":
 	case "SAME_UPPER", "SAME_LOWER":
 		for d := range 2 {
-			w.before[d], w.after[d] = graph.SamePadding(shape[2+d], w.extent(d), w.strides[d])
+			w.Before[d], w.After[d] = graph.SamePadding(shape[2+d], w.Extent(d), w.Strides[d])
 			if auto == "SAME_LOWER" {
-				w.before[d], w.after[d] = w.after[d], w.before[d]
+				w.Before[d], w.After[d] = w.After[d], w.Before[d]
 			}
 		}
 	default:
@@ -48,34 +40,21 @@ func (n *node) readWindow(kernel [2]int, shape []int, axes int) *window {
 	return w
 }
 
-// ceil makes room for a last window that hangs over the end, as long as it begins inside the image
-// or its first padding.
-func (w *window) ceil(shape []int) {
+// ceilWindow makes room for a last window that hangs over the end, as long as it begins inside the
+// image or its first padding.
+func ceilWindow(w *kit.Window, shape []int) {
 	for d := range 2 {
-		size, s := shape[2+d], w.strides[d]
-		over := size + w.before[d] + w.after[d] - w.extent(d)
+		size, s := shape[2+d], w.Strides[d]
+		over := size + w.Before[d] + w.After[d] - w.Extent(d)
 		if over < 0 {
 			continue
 		}
 		out := (over+s-1)/s + 1
-		if (out-1)*s >= size+w.before[d] {
+		if (out-1)*s >= size+w.Before[d] {
 			out--
 		}
-		w.after[d] = max(w.after[d], (out-1)*s+w.extent(d)-size-w.before[d])
+		w.After[d] = max(w.After[d], (out-1)*s+w.Extent(d)-size-w.Before[d])
 	}
-}
-
-// layerDilations returns the dilations as layers have them, which leave out those of 1.
-func (w *window) layerDilations() [2]int {
-	if w.dilations == [2]int{1, 1} {
-		return [2]int{}
-	}
-	return w.dilations
-}
-
-func (w *window) padding() graph.Padding {
-	return graph.Padding{Mode: graph.PadExplicit, Top: w.before[0], Left: w.before[1], Bottom: w.after[0],
-		Right: w.after[1]}
 }
 
 // spatial returns the file's numbers for 1 or 2 spatial axes as a pair for rows and columns. one
@@ -114,16 +93,8 @@ func (b *builder) fromImage(t *tensor, axes int) *tensor {
 
 // fit pads the image where the window's padding is as large as the kernel, which conv2d and the
 // pools refuse.
-func (b *builder) fit(t *tensor, w *window, value float64) *tensor {
-	var before, after [2]int
-	for d := range 2 {
-		if w.before[d] >= w.extent(d) {
-			before[d], w.before[d] = w.before[d], 0
-		}
-		if w.after[d] >= w.extent(d) {
-			after[d], w.after[d] = w.after[d], 0
-		}
-	}
+func (b *builder) fit(t *tensor, w *kit.Window, value float64) *tensor {
+	before, after := w.TakeLargePadding()
 	return b.padImage(t, before, after, value)
 }
 
@@ -179,7 +150,7 @@ func (n *node) convolution() (x *tensor, a *graph.Conv2DAttrs, hwio *array, axes
 	}
 	hwio = b.mem.permute(w, []int{2, 3, 1, 0})
 	x = b.fit(x, win, 0)
-	a = &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.layerDilations()}
+	a = &graph.Conv2DAttrs{Strides: win.Strides, Pad: win.Padding(), Dilations: win.LayerDilations()}
 	if groups > 1 {
 		a.Groups = groups
 	}
@@ -245,11 +216,11 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.Con
 			"", "attribute %q is %v, want a number for each of %d spatial axes", name, v, axes)
 		lists[i] = v
 	}
-	a := &graph.ConvTranspose2DAttrs{Strides: w.strides, Pad: w.padding(), Dilations: w.layerDilations()}
+	a := &graph.ConvTranspose2DAttrs{Strides: w.Strides, Pad: w.Padding(), Dilations: w.LayerDilations()}
 	if lists[0] != nil {
 		a.OutputPad = spatial(lists[0], 0)
 	}
-	want := [2]int{shape[2] * w.strides[0], shape[3] * w.strides[1]}
+	want := [2]int{shape[2] * w.Strides[0], shape[3] * w.Strides[1]}
 	switch {
 	case lists[1] != nil:
 		want = spatial(lists[1], shape[2])
@@ -257,16 +228,16 @@ func (n *node) transposedWindow(kernel [2]int, shape []int, axes int) *graph.Con
 		return a
 	}
 	for d := range 2 {
-		total := (shape[2+d]-1)*w.strides[d] + w.extent(d) + a.OutputPad[d] - want[d]
+		total := (shape[2+d]-1)*w.Strides[d] + w.Extent(d) + a.OutputPad[d] - want[d]
 		if total < 0 {
 			a.OutputPad[d], total = a.OutputPad[d]-total, 0
 		}
-		w.before[d], w.after[d] = total-total/2, total/2
+		w.Before[d], w.After[d] = total-total/2, total/2
 		if auto == "SAME_UPPER" {
-			w.before[d], w.after[d] = w.after[d], w.before[d]
+			w.Before[d], w.After[d] = w.After[d], w.Before[d]
 		}
 	}
-	a.Pad = w.padding()
+	a.Pad = w.Padding()
 	return a
 }
 
@@ -287,17 +258,17 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 	padded := n.in[0].margin // the image has these rows and columns in the file, and not here
 	n.failIf(!n.has("kernel_shape"), "", "attribute \"kernel_shape\" is missing")
 	w := n.readWindow(n.pairAttr("kernel_shape", axes), x.shape, axes)
-	n.failIf(w.dilations != [2]int{1, 1}, "", "dilations %v of a pool are not supported", w.dilations)
+	n.failIf(w.Dilations != [2]int{1, 1}, "", "dilations %v of a pool are not supported", w.Dilations)
 	ceil := n.intAttr("ceil_mode", 0)
-	after := w.after
+	after := w.After
 	if ceil != 0 {
-		w.ceil(x.shape)
+		ceilWindow(w, x.shape)
 	}
 	if padded != nil {
 		x = &tensor{shape: ofImage(x.value).shape, value: x.value, perm: x.perm, integers: x.integers}
 		for d := range 2 {
-			w.before[d] += padded.before[d]
-			w.after[d] += padded.after[d]
+			w.Before[d] += padded.before[d]
+			w.After[d] += padded.after[d]
 		}
 	}
 	fill := math.Inf(-1)
@@ -305,28 +276,28 @@ func (n *node) pool(op string, over bool, emit func(a *graph.PoolAttrs, x *graph
 		count := n.intAttr("count_include_pad", 0)
 		if count != 0 { // zeros that count are part of the image
 			if over {
-				after = w.after
+				after = w.After
 			}
-			x = b.padImage(x, w.before, after, 0)
-			w.before, w.after = [2]int{}, [2]int{w.after[0] - after[0], w.after[1] - after[1]}
+			x = b.padImage(x, w.Before, after, 0)
+			w.Before, w.After = [2]int{}, [2]int{w.After[0] - after[0], w.After[1] - after[1]}
 		}
 	}
 	for d := range 2 {
 		n.pixelsInAll(w, d, x.shape[2+d], axes)
 	}
 	x = b.fit(x, w, fill)
-	y := ofImage(emit(&graph.PoolAttrs{Kernel: w.kernel, Strides: w.strides, Pad: w.padding()}, x.value))
+	y := ofImage(emit(&graph.PoolAttrs{Kernel: w.Kernel, Strides: w.Strides, Pad: w.Padding()}, x.value))
 	y.integers = x.integers
 	return b.fromImage(y, axes)
 }
 
 // pixelsInAll fails if a window along spatial axis d lies in the padding alone. The image has count
 // pixels there. Padding behind the last window is removed if it is as long as the kernel.
-func (n *node) pixelsInAll(w *window, d, count, axes int) {
-	kernel, stride := w.kernel[d], w.strides[d]
-	last := (count + w.before[d] + w.after[d] - kernel) / stride
+func (n *node) pixelsInAll(w *kit.Window, d, count, axes int) {
+	kernel, stride := w.Kernel[d], w.Strides[d]
+	last := (count + w.Before[d] + w.After[d] - kernel) / stride
 	empty := func(i int) {
-		from, along := i*stride-w.before[d], []string{"rows", "columns"}[d]
+		from, along := i*stride-w.Before[d], []string{"rows", "columns"}[d]
 		if axes == 1 {
 			along = "positions"
 		}
@@ -335,16 +306,16 @@ func (n *node) pixelsInAll(w *window, d, count, axes int) {
 			i, last+1, along, from, from+kernel-1, count-1))
 	}
 	switch {
-	case w.before[d] >= kernel:
+	case w.Before[d] >= kernel:
 		empty(0)
 		return
-	case last*stride-w.before[d] >= count:
+	case last*stride-w.Before[d] >= count:
 		empty(last)
 		return
-	case w.after[d] < kernel:
+	case w.After[d] < kernel:
 		return
 	}
-	w.after[d] = min(w.after[d], max(0, last*stride-w.before[d]+kernel-count))
+	w.After[d] = min(w.After[d], max(0, last*stride-w.Before[d]+kernel-count))
 }
 
 // lowerQLinearAveragePool takes means of windows. Inputs: x, its scale and zero point, those of y.

@@ -51,7 +51,7 @@ func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 // C], row by row.
 type windows struct {
 	x *tensor
-	window
+	kit.Window
 }
 
 // lowerIm2Col puts the windows' pixels side by side: one slice of the padded image for each, which
@@ -66,7 +66,7 @@ func lowerIm2Col(n *node) *tensor {
 	for _, a := range []struct {
 		name string
 		to   *[2]int
-	}{{"kernel_size", &w.kernel}, {"stride", &w.strides}, {"dilations", &w.dilations}} {
+	}{{"kernel_size", &w.Kernel}, {"stride", &w.Strides}, {"dilations", &w.Dilations}} {
 		*a.to = n.pairAttr(a.name, 2)
 	}
 	pads := n.intsAttr("pad_amount")
@@ -78,27 +78,27 @@ func lowerIm2Col(n *node) *tensor {
 	x, _ = b.image(x)
 	padded := x
 	if pads != nil {
-		w.before, w.after = [2]int{pads[0], pads[1]}, [2]int{pads[2], pads[3]}
-		padded = b.padImage(x, w.before, w.after, float64(value))
+		w.Before, w.After = [2]int{pads[0], pads[1]}, [2]int{pads[2], pads[3]}
+		padded = b.padImage(x, w.Before, w.After, float64(value))
 	}
 	if value != 0 { // a convolution pads with zeros
-		x, w.before, w.after = padded, [2]int{}, [2]int{}
+		x, w.Before, w.After = padded, [2]int{}, [2]int{}
 	}
 	w.x = x
 	out := [2]int{}
 	for d := range 2 {
-		over := padded.shape[2+d] - w.extent(d)
-		n.failIf(over < 0, "", "a kernel of %v over an image of shape %v leaves nothing", w.kernel, n.in[0].shape)
-		out[d] = over/w.strides[d] + 1
+		over := padded.shape[2+d] - w.Extent(d)
+		n.failIf(over < 0, "", "a kernel of %v over an image of shape %v leaves nothing", w.Kernel, n.in[0].shape)
+		out[d] = over/w.Strides[d] + 1
 	}
-	if taps := w.kernel[0] * w.kernel[1]; taps > maxTaps {
-		panic(n.fail("", "a kernel of %v has more than %d pixels", w.kernel, maxTaps))
+	if taps := w.Kernel[0] * w.Kernel[1]; taps > maxTaps {
+		panic(n.fail("", "a kernel of %v has more than %d pixels", w.Kernel, maxTaps))
 	}
 	var parts []*graph.Value
-	for i := range w.kernel[0] {
-		for j := range w.kernel[1] {
-			rows := span{2, kit.Span{Begin: i * w.dilations[0], Count: out[0], Step: w.strides[0]}}
-			columns := span{3, kit.Span{Begin: j * w.dilations[1], Count: out[1], Step: w.strides[1]}}
+	for i := range w.Kernel[0] {
+		for j := range w.Kernel[1] {
+			rows := span{2, kit.Span{Begin: i * w.Dilations[0], Count: out[0], Step: w.Strides[0]}}
+			columns := span{3, kit.Span{Begin: j * w.Dilations[1], Count: out[1], Step: w.Strides[1]}}
 			t := b.slice(padded, []span{rows, columns})
 			parts = append(parts, t.value)
 		}
@@ -138,17 +138,17 @@ func overWindows(lower lowerFunc) lowerFunc {
 // convolveWindows returns conv2d of matrix m [KH*KW*C, O] over the windows w.
 func (n *node) convolveWindows(w *windows, m *array, bias *graph.Tensor) *tensor {
 	b, c, out := n.b, w.x.shape[1], m.shape[1]
-	n.failIf(m.shape[0] != w.kernel[0]*w.kernel[1]*c || m.len() == 0,
-		"", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.kernel, c)
+	n.failIf(m.shape[0] != w.Kernel[0]*w.Kernel[1]*c || m.len() == 0,
+		"", "a matrix of shape %v behind windows of %v pixels of %d channels", m.shape, w.Kernel, c)
 	b.mem.take(m.len(), 4)
-	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.kernel[0], w.kernel[1], c, out},
+	weights := map[string]*graph.Tensor{"w": {Shape: []int{w.Kernel[0], w.Kernel[1], c, out},
 		Data: graph.NumbersOf(slices.Clone(m.floats()))}}
 	if bias != nil {
 		weights["b"] = bias
 	}
-	win := w.window
+	win := w.Window
 	x := b.fit(w.x, &win, 0)
-	a := &graph.Conv2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.layerDilations()}
+	a := &graph.Conv2DAttrs{Strides: win.Strides, Pad: win.Padding(), Dilations: win.LayerDilations()}
 	if d := depthwise(weights["w"]); d != nil && c > 1 {
 		a.Groups, weights["w"] = c, d
 	}

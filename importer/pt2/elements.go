@@ -223,17 +223,14 @@ func (b *builder) clip(t *tensor, lo, hi float64) *tensor {
 		hi = math.Inf(1)
 	}
 	lo, hi = float64(float32(lo)), float64(float32(hi))
-	switch {
-	case lo == 0 && math.IsInf(hi, 1):
-		return b.pipe(t, "relu")
-	case lo == 0 && hi == 6:
-		return b.pipe(t, "relu6")
-	case lo == -1 && hi == 1:
-		return b.pipe(t, "hard_tanh")
-	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
+	switch op := kit.ClipOp(lo, hi); op {
+	case "":
 		return t
+	case "clip":
+		return b.each(op, &graph.ClipAttrs{Min: min(lo, hi), Max: hi}, t)
+	default:
+		return b.pipe(t, op)
 	}
-	return b.each("clip", &graph.ClipAttrs{Min: min(lo, hi), Max: hi}, t)
 }
 
 // unary is an operator of one tensor that is a chain of ops without attributes.

@@ -34,48 +34,27 @@ func (n *node) result(v *graph.Value, spatial int) *tensor {
 	return &tensor{View: t}
 }
 
-// window is a kernel that moves over rows and columns.
-type window struct {
-	kernel, strides, dilations, before, after [2]int
-}
-
-// extent is the length of a dilated kernel.
-func (w *window) extent(d int) int { return (w.kernel[d]-1)*w.dilations[d] + 1 }
-
-func (w *window) padding() graph.Padding {
-	return graph.Padding{Mode: graph.PadExplicit,
-		Top: w.before[0], Left: w.before[1], Bottom: w.after[0], Right: w.after[1]}
-}
-
-// dilated returns the dilations as layers have them, which leave out 1.
-func (w *window) dilated() [2]int {
-	if w.dilations == [2]int{1, 1} {
-		return [2]int{}
-	}
-	return w.dilations
-}
-
 // window reads strides, padding and dilations of a kernel over an image of a number of spatial
 // axes. Without a stride it is def.
-func (n *node) window(kernel [2]int, spatial int, def [2]int) *window {
-	w := &window{kernel: kernel, strides: def, dilations: n.pair("dilation", spatial, 1, 1)}
+func (n *node) window(kernel [2]int, spatial int, def [2]int) *kit.Window {
+	w := &kit.Window{Kernel: kernel, Strides: def, Dilations: n.pair("dilation", spatial, 1, 1)}
 	if len(n.integers("stride", nil)) > 0 {
-		w.strides = n.pair("stride", spatial, 1, 1)
+		w.Strides = n.pair("stride", spatial, 1, 1)
 	}
 	switch n.text("padding") {
 	case "same":
 		for d := range 2 {
-			w.before[d] = (w.extent(d) - 1) / 2
-			w.after[d] = w.extent(d) - 1 - w.before[d]
+			w.Before[d] = (w.Extent(d) - 1) / 2
+			w.After[d] = w.Extent(d) - 1 - w.Before[d]
 		}
 	case "valid":
 	default:
-		w.before = n.pair("padding", spatial, 0, 0)
-		w.after = w.before
+		w.Before = n.pair("padding", spatial, 0, 0)
+		w.After = w.Before
 	}
-	if min(kernel[0], kernel[1], w.strides[0], w.strides[1], w.dilations[0], w.dilations[1]) < 1 {
+	if min(kernel[0], kernel[1], w.Strides[0], w.Strides[1], w.Dilations[0], w.Dilations[1]) < 1 {
 		panic(n.fail("", "kernel %v, strides %v and dilations %v: want positive numbers",
-			kernel, w.strides, w.dilations))
+			kernel, w.Strides, w.Dilations))
 	}
 	return w
 }
@@ -113,12 +92,12 @@ func convolution(transposed bool) func(n *node) []*tensor {
 			panic(n.misfit(groups, w, channels))
 		}
 		win := n.window(kernel, spatial, [2]int{1, 1})
-		a := &graph.Conv2DAttrs{Strides: win.strides, Dilations: win.dilated()}
+		a := &graph.Conv2DAttrs{Strides: win.Strides, Dilations: win.LayerDilations()}
 		if groups > 1 {
 			a.Groups = groups
 		}
 		x = n.fit(x, win, 0)
-		a.Pad = win.padding()
+		a.Pad = win.Padding()
 		hwio := n.b.permuted(w.viewed([]int{w.shape[0], w.shape[1], kernel[0], kernel[1]}), []int{2, 3, 1, 0})
 		weights := map[string]*graph.Tensor{"w": hwio.tensor()}
 		n.bias("bias", weights, w.shape[0])
@@ -139,7 +118,7 @@ func (n *node) transposed(x *graph.Value, w *constant, kernel [2]int, groups, sp
 	in, out := w.shape[0]/groups, w.shape[1]
 	hwio := n.b.permuted(w.viewed([]int{groups, in, out, kernel[0], kernel[1]}), []int{3, 4, 1, 0, 2})
 	win := n.window(kernel, spatial, [2]int{1, 1})
-	a := &graph.ConvTranspose2DAttrs{Strides: win.strides, Pad: win.padding(), Dilations: win.dilated(),
+	a := &graph.ConvTranspose2DAttrs{Strides: win.Strides, Pad: win.Padding(), Dilations: win.LayerDilations(),
 		OutputPad: n.pair("output_padding", spatial, 0, 0)}
 	if groups > 1 {
 		a.Groups = groups
@@ -150,16 +129,8 @@ func (n *node) transposed(x *graph.Value, w *constant, kernel [2]int, groups, sp
 }
 
 // fit pads the image where the padding of a window is as large as its kernel, which layers refuse.
-func (n *node) fit(x *graph.Value, w *window, value float64) *graph.Value {
-	var before, after [2]int
-	for d := range 2 {
-		if w.before[d] >= w.extent(d) {
-			before[d], w.before[d] = w.before[d], 0
-		}
-		if w.after[d] >= w.extent(d) {
-			after[d], w.after[d] = w.after[d], 0
-		}
-	}
+func (n *node) fit(x *graph.Value, w *kit.Window, value float64) *graph.Value {
+	before, after := w.TakeLargePadding()
 	return n.b.Spatial(x, before, after, value)
 }
 
@@ -170,29 +141,29 @@ func pool(op string) func(n *node) []*tensor {
 		kernel := n.pair("kernel_size", spatial, 1, 1)
 		w := n.window(kernel, spatial, kernel)
 		switch {
-		case w.dilations != [2]int{1, 1}:
+		case w.Dilations != [2]int{1, 1}:
 			panic(n.fail("", "dilations of a pool are not supported"))
 		case n.has("divisor_override"):
 			panic(n.fail("", "divisor_override is not supported"))
-		case 2*w.before[0] > kernel[0] || 2*w.before[1] > kernel[1]:
-			panic(n.fail("", "padding %v is more than half of kernel %v", w.before, kernel))
+		case 2*w.Before[0] > kernel[0] || 2*w.Before[1] > kernel[1]:
+			panic(n.fail("", "padding %v is more than half of kernel %v", w.Before, kernel))
 		}
-		padded := w.after
+		padded := w.After
 		if n.flag("ceil_mode", false) { // the last window may reach over the end
 			for d := range 2 {
-				size := x.Shape[1+d] + w.before[d]
-				steps := (size + w.after[d] - kernel[d] + w.strides[d] - 1) / w.strides[d]
-				if steps*w.strides[d] >= size {
+				size := x.Shape[1+d] + w.Before[d]
+				steps := (size + w.After[d] - kernel[d] + w.Strides[d] - 1) / w.Strides[d]
+				if steps*w.Strides[d] >= size {
 					steps--
 				}
-				w.after[d] = max(w.after[d], steps*w.strides[d]+kernel[d]-size)
+				w.After[d] = max(w.After[d], steps*w.Strides[d]+kernel[d]-size)
 			}
 		}
 		if op == "avg_pool" && n.flag("count_include_pad", true) { // zeros that count are part of the image
-			x = n.b.Spatial(x, w.before, padded, 0)
-			w.before, w.after = [2]int{}, [2]int{w.after[0] - padded[0], w.after[1] - padded[1]}
+			x = n.b.Spatial(x, w.Before, padded, 0)
+			w.Before, w.After = [2]int{}, [2]int{w.After[0] - padded[0], w.After[1] - padded[1]}
 		}
-		attrs := &graph.PoolAttrs{Kernel: kernel, Strides: w.strides, Pad: w.padding()}
+		attrs := &graph.PoolAttrs{Kernel: kernel, Strides: w.Strides, Pad: w.Padding()}
 		return n.result(n.b.emit(op, attrs, nil, x), spatial)
 	})
 }

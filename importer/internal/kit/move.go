@@ -183,7 +183,7 @@ func (k *Kit) AsRows(x *graph.Value, axis int, f func(x *graph.Value) *graph.Val
 // Spatial emits rows and columns of value around an image, NHWC, and nothing if there are none to
 // add.
 func (k *Kit) Spatial(x *graph.Value, before, after [2]int, value float64) *graph.Value {
-	p := graph.Padding{Mode: graph.PadExplicit, Top: before[0], Left: before[1], Bottom: after[0], Right: after[1]}
+	p := explicit(before, after)
 	if !p.Any() {
 		return x
 	}
