@@ -22,11 +22,11 @@ type verifier struct {
 }
 
 func verifyFunc(f *Func, checked map[*Func]bool) error {
-	return try(func() { checkFunc(f, checked) })
+	return Try(func() { checkFunc(f, checked) })
 }
 
-// try calls f and returns the *Error that it panics with.
-func try(f func()) (err error) {
+// Try calls f and returns the *Error that it panics with, if it does.
+func Try(f func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

@@ -13,7 +13,7 @@ import (
 // their Funcs. A stage may only read inputs, constants, and buffers that were written before and
 // not overwritten since through the same memory. It fails with *Error.
 func VerifyProgram(p *Program) error {
-	return try(func() { checkProgram(p) })
+	return Try(func() { checkProgram(p) })
 }
 
 func checkProgram(p *Program) {

@@ -82,25 +82,19 @@ func Compile(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{}) }
 func CompileChecked(f *ir.Func) (*Compiled, error) { return CompileWith(f, Checks{Reads: true}) }
 
 // CompileWith is Compile with these checks.
-func CompileWith(f *ir.Func, checks Checks) (_ *Compiled, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case *ir.Error:
-			err = r
-		default:
-			panic(r)
+func CompileWith(f *ir.Func, checks Checks) (out *Compiled, err error) {
+	err = ir.Try(func() {
+		c := &compiler{fn: f, bufs: map[string]*bufRef{}, checks: checks}
+		for i, p := range f.Params {
+			if _, dup := c.bufs[p.Name]; dup {
+				c.fail("two parameters are called %%%s", p.Name)
+			}
+			c.bufs[p.Name] = c.bufRef(p.Buffer, i, p.Out)
 		}
-	}()
-	c := &compiler{fn: f, bufs: map[string]*bufRef{}, checks: checks}
-	for i, p := range f.Params {
-		if _, dup := c.bufs[p.Name]; dup {
-			c.fail("two parameters are called %%%s", p.Name)
-		}
-		c.bufs[p.Name] = c.bufRef(p.Buffer, i, p.Out)
-	}
-	body := c.stmt(f.Body)
-	return &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checks: checks}, nil
+		body := c.stmt(f.Body)
+		out = &Compiled{fn: f, body: body, vars: len(c.extents), allocs: c.allocs, checks: checks}
+	})
+	return out, err
 }
 
 // Run applies the Func to args, the little-endian contents of its parameters in order; outputs are

@@ -96,7 +96,7 @@ func (p *parser) element() ir.Expr {
 	return ir.V(at.s)
 }
 
-func (p *parser) unknown(at token) abort {
+func (p *parser) unknown(at token) *ir.Error {
 	return p.fail(at, "in scope: "+strings.Join(append(sorted(p.bufs), sorted(p.vars)...), " "), "there is no %s", at)
 }
 

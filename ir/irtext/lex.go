@@ -62,16 +62,16 @@ func (l *lexer) pos(at int) ir.Pos {
 	}
 }
 
-func (l *lexer) errorAt(at int, help, format string, args ...any) abort {
+func (l *lexer) errorAt(at int, help, format string, args ...any) *ir.Error {
 	return l.nameFunc(&ir.Error{Pos: l.pos(at), Msg: fmt.Sprintf(format, args...), Help: help})
 }
 
 // nameFunc names the func that an error is in.
-func (l *lexer) nameFunc(e *ir.Error) abort {
+func (l *lexer) nameFunc(e *ir.Error) *ir.Error {
 	if l.fn != "" && e.Node == "" {
 		e.Node = "@" + l.fn
 	}
-	return abort{e}
+	return e
 }
 
 func isLetter(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

@@ -57,28 +57,17 @@ func newParser(file, src string) *parser {
 	return p
 }
 
-// abort carries an error through the parser's recursion.
-type abort struct{ *ir.Error }
-
-// try calls parse and returns its result, or the error with which it gave up.
+// try calls parse and returns its result, or the *ir.Error with which it gave up.
 func try[T any](parse func() T) (out T, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case abort:
-			err = r.Error
-		default:
-			panic(r)
-		}
-	}()
-	return parse(), nil
+	err = ir.Try(func() { out = parse() })
+	return out, err
 }
 
 // advance moves on to the next token.
 func (p *parser) advance() { p.tok = p.next() }
 
 // fail is an error at a token.
-func (p *parser) fail(at token, help, format string, args ...any) abort {
+func (p *parser) fail(at token, help, format string, args ...any) *ir.Error {
 	return p.errorAt(at.at, help, format, args...)
 }
 
@@ -96,7 +85,7 @@ func (p *parser) check(at token, err error) {
 	panic(p.nameFunc(e))
 }
 
-func (p *parser) unexpected(want string) abort {
+func (p *parser) unexpected(want string) *ir.Error {
 	return p.fail(p.tok, "", "%s where %s should be", p.tok, want)
 }
 
