@@ -138,6 +138,9 @@ func (l *lowered) predictAround(ctx context.Context, m *machine.Model, seed uint
 				if err != nil {
 					return err
 				}
+				if len(best) == 0 {
+					return fmt.Errorf("layer %d: stage %s has no schedule", seed, p.Stages[i].Name)
+				}
 				x := m.Scheduled(best[0].Func, best[0].Values)
 				cost := m.Predict(x)
 				known[key] = surroundings{cost, cost * m.Idle(x)}
