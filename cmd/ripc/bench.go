@@ -26,15 +26,16 @@ func benchCommand() *cobra.Command {
 		Use:   "bench MODEL|X.so [flags]",
 		Short: "Measure a network, whole or layer by layer",
 		Long: `Measure a network from the caller's inputs (filled from seed 0) to its outputs. On this
-machine: after warming up, at least 20 runs and one second (of slow networks fewer runs);
-the fastest and the middle run in milliseconds, and multiply-accumulates (MACs) per cycle
-of all threads together. The clock is measured in the same run, by a chain of dependent
-additions, one a cycle. Code for other machines is simulated, with one thread, and no time
-is given: its instructions are counted, and the cycles of the board's core estimated by
-LLVM's model of its pipeline (llvm-mca), which knows no caches, or, of a microcontroller, by
-the table of timings in its manual (docs/estimates.md). With --on it runs on a board, and is timed there as here. With --layer one layer is built and measured by
-itself, with its own weights and the schedule that it has in the network or that --schedule
-gives: the effect of another schedule shows without the rest of the network.`,
+machine: after warming up, at least 20 runs and one second (of slow networks fewer runs); the
+fastest and the middle run in milliseconds, and multiply-accumulates (MACs) per cycle of all
+threads together. The clock is measured in the same run, by a chain of dependent additions, one
+a cycle. Code for other machines is simulated, with one thread, and no time is given: its
+instructions are counted, and the cycles of the board's core estimated by LLVM's model of its
+pipeline (llvm-mca), which knows no caches, or, of a microcontroller, by the table of timings
+in its manual (docs/estimates.md). With --on it runs on a board, and is timed there as here.
+With --layer one layer is built and measured by itself, with its own weights and the schedule
+that it has in the network or that --schedule gives: the effect of another schedule shows
+without the rest of the network.`,
 		Example: `  ripc bench squeezenet.json --per-layer
   ripc bench squeezenet_rpi3.so --json
   ripc bench squeezenet.json --target rpi4 --on ssh:pi@board --per-layer

@@ -19,11 +19,12 @@ func evalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval MODEL|X.so --input X.npy [--labels Y.npy] [--expect OUT.npy] [flags]",
 		Short: "Evaluate a network on pictures of known classes",
-		Long: `Run a network on many pictures and compare its first output, a row for each, with the true
-classes (--labels: how many are right, and which are taken for which) and with the outputs
-of the framework that it is from (--expect: the largest distance, and how many are farther
-off than --tol). On any engine: compiled code, here or simulated, or the interpreter. It exits with 1 if the output is off by more
-than --tol, or if fewer than --min-top1 of the pictures are right.`,
+		Long: `Run a network on many pictures and compare its first output, a row for each, with the
+true classes (--labels: how many are right, and which are taken for which) and with the outputs
+of the framework that it is from (--expect: the largest distance, and how many are farther off
+than --tol). On any engine: compiled code, here or simulated, or the interpreter. It exits with
+1 if the output is off by more than --tol, or if fewer than --min-top1 of the pictures are
+right.`,
 		Example: `  ripc eval digits.json --input x_test.npy --labels y_test.npy
   ripc eval net.onnx --target rpi3 --input x.npy --expect y.npy --tol 1e-4`,
 		Args: argCount(1, 1, "one MODEL or X.so"),

@@ -18,12 +18,12 @@ func importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import F.onnx|F.pt2|F.tflite|F.json [flags]",
 		Short: "Turn another program's model into ripc's own format",
-		Long: `Turn a QONNX (.onnx), PyTorch (.pt2) or Larq (.tflite) model into ripc's own format: a .json
-file that can be read and changed, and its weights in a .safetensors file beside it.
-Quantizers and the layers between them have become bitserial layers in it where that is
-exact; layers that stay float say why. It compiles to the same bytes as the original. With options that say how
-a model is read, such as --end, the changed model is written, of a .json file
-too. Needs no LLVM.`,
+		Long: `Turn a QONNX (.onnx), PyTorch (.pt2) or Larq (.tflite) model into ripc's own format: a
+.json file that can be read and changed, and its weights in a .safetensors file beside it.
+Quantizers and the layers between them have become bitserial layers in it where that is exact;
+layers that stay float say why. It compiles to the same bytes as the original. With options
+that say how a model is read, such as --end, the changed model is written, of a .json file too.
+Needs no LLVM.`,
 		Example: `  ripc import quicknet.tflite -o quicknet.json
   ripc import model.onnx --name words --end logits --batch 1 -o words.json
   ripc inspect quicknet.json`,

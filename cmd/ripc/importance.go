@@ -20,9 +20,9 @@ func importanceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "importance FILE -o FILE.svg [flags]",
 		Short: "Draw how much each knob matters for costs",
-		Long: `Draw which knobs of schedules the costs in a FILE of records go by: a bar for each knob, as
-long as its share in the costs that a model of the records explains. Kernels are compared with those of
-the same workload, target and machine alone. It needs libxgboost.`,
+		Long: `Draw which knobs of schedules the costs in a FILE of records go by: a bar for each knob,
+as long as its share in the costs that a model of the records explains. Kernels are compared
+with those of the same workload, target and machine alone. It needs libxgboost.`,
 		Example: `  ripc records importance ripc.records -o knobs.svg`,
 		Args:    argCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

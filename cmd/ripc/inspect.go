@@ -27,11 +27,11 @@ func inspectCommand() *cobra.Command {
 		Short: "Show each layer as it was compiled",
 		Long: `Show each layer as it was compiled: binary or float (and why), shapes, multiply-accumulates
 (MACs) and their share of all, bytes of weights, kernel; how many convolutions and
-dense layers are bitserial, and which change would make more of them so. One layer is shown with its schedule, and with --ir
-with its program before and after scheduling, with -v also the choice of the schedule and the
-steps that were left out of it. With --strict it fails after that, as compile
-does, if something stays float that was meant to be binary. With --memory, where the
-activations lie in memory, and when. Needs no LLVM.`,
+dense layers are bitserial, and which change would make more of them so. One layer is shown
+with its schedule, with --ir also with its program before and after scheduling, with -v also
+with the choice of the schedule and the steps that were left out of it. With --strict it fails
+after that, as compile does, if something stays float that was meant to be binary. With
+--memory, where the activations lie in memory, and when. Needs no LLVM.`,
 		Example: `  ripc inspect examples/digits/digits.json
   ripc inspect examples/squeezenet/squeezenet.json --memory -o arena.svg
   ripc inspect digits.json --layer conv2 --ir`,

@@ -16,14 +16,15 @@ func interpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "interp F.ripir [flags]",
 		Short: "Run a printed program or kernel in the interpreter",
-		Long: `Run a program or a kernel, as 'ripc compile --emit ripir' and 'ripc inspect --ir' print them, in
-the interpreter, which defines their meaning. Inputs of a kernel are all buffers that it does not
-write. A program's text has the hashes of its constants, not the constants: --so takes them from
-the library that was compiled with it, and without they are filled from --seed. Needs no LLVM.
+		Long: `Run a program or a kernel, as 'ripc compile --emit ripir' and 'ripc inspect --ir' print
+them, in the interpreter, which defines their meaning. Inputs of a kernel are all buffers that
+it does not write. A program's text has the hashes of its constants, not the constants: --so
+takes them from the library that was compiled with it, and without they are filled from --seed.
+Needs no LLVM.
 
-An index outside its buffer is an error, and so are an element that is read before it is written
-and a sum that wraps, which ripc compiles only where it proves that none does. Other operations
-on integers wrap by definition. --unchecked looks for indices alone.`,
+An index outside its buffer is an error, and so are an element that is read before it is
+written and a sum that wraps, which ripc compiles only where it proves that none does. Other
+operations on integers wrap by definition. --unchecked looks for indices alone.`,
 		Example: `  ripc compile net.json --emit so,ripir && ripc interp net.ripir --so net.so
   ripc interp kernel.ripir --input x=x.npy --output out`,
 		Args: argCount(1, 1, "one F.ripir"),
