@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -125,20 +124,12 @@ func withLimit(ctx context.Context, limit time.Duration, stages int) (context.Co
 // fault wraps err in a FaultError if compiled code caused it.
 func fault(err error) error {
 	var died *simulate.RunError
-	var ended *bareboard.RunError
 	var overrun *simulate.OverrunError
-	var spoiled *bareboard.OverrunError
 	var status *runtime.StatusError
 	switch {
 	case errors.As(err, &died):
-		cause := died.Status
-		if died.Hint != "" {
-			cause += ": " + died.Hint
-		}
-		return &FaultError{Fault: Crashed, Cause: cause, Err: err}
-	case errors.As(err, &ended):
-		return &FaultError{Fault: Crashed, Cause: ended.Cause(), Err: err}
-	case errors.As(err, &overrun), errors.As(err, &spoiled):
+		return &FaultError{Fault: Crashed, Cause: died.Cause(), Err: err}
+	case errors.As(err, &overrun):
 		return &FaultError{Fault: Overran, Err: err}
 	case errors.As(err, &status):
 		return &FaultError{Fault: Failed, Err: err}

@@ -92,7 +92,7 @@ func (e *PlaceError) Error() string {
 
 // WriteLibrary writes the contents of a shared library to a temporary folder, which remove removes.
 func WriteLibrary(so []byte) (path string, remove func() error, err error) {
-	return simulate.WriteLibrary("", so)
+	return simulate.WriteLibrary(so)
 }
 
 // temporary is an engine for an artifact in a folder that goes with it.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"ripc/autotune/records"
-	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
 	"ripc/runtime"
+	"ripc/runtime/describe"
 )
 
 // errLimit says that a candidate was stopped because it took too long.
@@ -26,8 +26,6 @@ func answerFailure(ctx context.Context, answer Result, err error, s Settings) (R
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError
 	var status *runtime.StatusError
-	var boardDied *bareboard.RunError
-	var boardOverrun *bareboard.OverrunError
 	f := &records.Failure{Kind: records.Crashed}
 	switch {
 	case context.Cause(ctx) == errLimit || errors.Is(err, errSilent):
@@ -35,16 +33,9 @@ func answerFailure(ctx context.Context, answer Result, err error, s Settings) (R
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
 	case errors.As(err, &died):
-		f.Text = died.Status
-		if died.Hint != "" {
-			f.Text += ": " + died.Hint
-		}
+		f.Text = died.Cause()
 	case errors.As(err, &overrun):
 		f.Text = "it wrote beyond the end of " + overrun.What
-	case errors.As(err, &boardDied):
-		f.Text = boardDied.Cause()
-	case errors.As(err, &boardOverrun):
-		f.Text = "it wrote beyond the end of " + boardOverrun.What
 	case errors.As(err, &status):
 		f.Text = status.Error()
 	default:
@@ -62,9 +53,9 @@ func Blank(n int64) []byte { return simulate.Pattern(make([]byte, n), blank) }
 // blank is where Blank's pattern begins.
 const blank = 0x5A
 
-// wholeRun is a whole run of a kernel on its inputs.
-func wholeRun(m *simulate.Machine, j Job, threads int) simulate.Job {
-	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads}
-	run.Workspace, run.Outputs = simulate.Filled(m.Description(), threads, blank)
+// wholeRun is a whole run of the kernel that d describes.
+func wholeRun(d *describe.Artifact, j Job, threads int) simulate.Job {
+	run := simulate.Job{Inputs: j.Inputs, Last: len(d.Stages), Threads: threads}
+	run.Workspace, run.Outputs = simulate.Filled(d, threads, blank)
 	return run
 }

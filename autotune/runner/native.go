@@ -79,7 +79,7 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	if s.Cold {
 		cold = n.cold
 	}
-	p, err := m.Start(ctx, []simulate.Job{wholeRun(m, j, s.Threads)}, cold)
+	p, err := m.Start(ctx, []simulate.Job{wholeRun(m.Description(), j, s.Threads)}, cold)
 	if err != nil {
 		return answerFailure(ctx, answer, err, s)
 	}

@@ -58,7 +58,7 @@ func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 		if err != nil {
 			return left, 0, err
 		}
-		done, err := m.Run(ctx, []simulate.Job{wholeRun(m, j, threads)})
+		done, err := m.Run(ctx, []simulate.Job{wholeRun(m.Description(), j, threads)})
 		if err != nil {
 			return left, 0, err
 		}
@@ -98,13 +98,11 @@ func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 		if err != nil {
 			return left, 0, err
 		}
-		blank := func(n int) []byte { return Blank(int64(n)) }
-		done, err := m.Run(ctx, []bareboard.Job{{Bring: m.NewMemory(j.Inputs, blank), Whole: true, Keep: true}})
+		done, err := m.Run(ctx, []simulate.Job{wholeRun(m.Description(), j, 1)})
 		if err != nil {
 			return left, 0, err
 		}
-		return simulate.Result{Outputs: done[0].Memory.Outputs, Instructions: done[0].Instructions},
-			float64(done[0].Instructions), nil
+		return done[0], float64(done[0].Instructions), nil
 	}
 	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name, run}, nil
 }
