@@ -79,7 +79,7 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 		return nil, &FaultError{Fault: TimedOut, Limit: b.o.Limit, Err: err}
 	}
 	if err != nil {
-		return nil, fault(err)
+		return nil, FaultOf(err)
 	}
 	took := time.Since(began) / time.Duration(len(jobs))
 	results := make([]Result, len(jobs))
@@ -121,8 +121,9 @@ func withLimit(ctx context.Context, limit time.Duration, stages int) (context.Co
 	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
 }
 
-// fault wraps err in a FaultError if compiled code caused it.
-func fault(err error) error {
+// FaultOf returns a *FaultError for an error of compiled code, as simulators and loaders say it; err
+// if that says nothing of the code.
+func FaultOf(err error) error {
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError
 	var status *runtime.StatusError
