@@ -197,43 +197,27 @@ func tail(f *os.File) (begin, size int64, torn bool, err error) {
 	if size, err = f.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, false, err
 	}
-	if begin, err = lastLine(f, size); err != nil || begin == size {
-		return begin, size, false, err
-	}
-	text := make([]byte, min(size-begin, MaxLine))
-	if _, err := f.ReadAt(text, begin); err != nil {
-		return 0, 0, false, err
-	}
-	if size-begin <= MaxLine {
-		if len(bytes.TrimSpace(text)) == 0 {
-			return begin, size, false, nil
+	var line []byte
+	for room := int64(64 << 10); ; room *= 2 {
+		begin = max(0, size-room)
+		line = make([]byte, size-begin)
+		if _, err := f.ReadAt(line, begin); err != nil {
+			return 0, 0, false, err
 		}
-		if _, _, err := parse(text); err == nil {
-			return begin, size, false, nil
+		if i := bytes.LastIndexByte(line, '\n'); i >= 0 || begin == 0 {
+			line, begin = line[i+1:], begin+int64(i)+1
+			break
 		}
 	}
-	if n := min(len(text), len(beginning)); string(text[:n]) != beginning[:n] {
+	_, _, err = parse(line)
+	switch n := min(len(line), len(beginning)); {
+	case len(bytes.TrimSpace(line)) == 0, err == nil && len(line) <= MaxLine:
+		return begin, size, false, nil
+	case string(line[:n]) != beginning[:n]:
 		before, err := io.ReadAll(io.NewSectionReader(f, 0, begin))
 		return 0, 0, false, cmp.Or(err, error(&NotRecordsError{Line: bytes.Count(before, []byte("\n")) + 1}))
 	}
 	return begin, size, true, nil
-}
-
-// lastLine returns the place behind the last end of a line.
-func lastLine(f *os.File, size int64) (int64, error) {
-	buf := make([]byte, 64<<10)
-	for end := size; end > 0; {
-		begin := max(0, end-int64(len(buf)))
-		part := buf[:end-begin]
-		if _, err := f.ReadAt(part, begin); err != nil {
-			return 0, err
-		}
-		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
-			return begin + int64(i) + 1, nil
-		}
-		end = begin
-	}
-	return 0, nil
 }
 
 // Rewrite replaces the contents of a file by the result of change, at once or not at all. Tuners

@@ -157,31 +157,23 @@ func (s *Set) add(n int, text []byte, isLast bool, steps map[string]string) {
 
 // parse reads one line: a record of this format, or the name of another version's.
 func parse(text []byte) (rec Record, foreign string, err error) {
-	if bytes.HasPrefix(text, []byte(`{"format":"`+Format+`"`)) && json.Unmarshal(text, &rec) == nil &&
-		rec.Format == Format && rec.Check() == nil {
-		return rec, "", nil
+	err = json.Unmarshal(text, &rec)
+	if err == nil && rec.Format == Format {
+		return rec, "", rec.Check()
 	}
-	rec = Record{}
-	var head struct {
+	var head struct { // other versions may have fields of other types
 		Format string `json:"format"`
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return rec, "", notRecord(err)
+	if e := json.Unmarshal(text, &head); e != nil {
+		return rec, "", notRecord(e)
 	}
 	switch {
 	case head.Format == Format:
+		return rec, "", notRecord(err)
 	case strings.HasPrefix(head.Format, formats):
 		return rec, head.Format, nil
-	default:
-		return rec, "", &FieldError{"format", fmt.Sprintf("%q is none of ripc's", head.Format)}
 	}
-	if err := json.Unmarshal(text, &rec); err != nil {
-		return Record{}, "", notRecord(err)
-	}
-	if err := rec.Check(); err != nil {
-		return Record{}, "", err
-	}
-	return rec, "", nil
+	return rec, "", &FieldError{"format", fmt.Sprintf("%q is none of ripc's", head.Format)}
 }
 
 // notRecord says in plain words why encoding/json refuses a line.
