@@ -121,8 +121,8 @@ func withLimit(ctx context.Context, limit time.Duration, stages int) (context.Co
 	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
 }
 
-// FaultOf returns a *FaultError for an error of compiled code, as simulators and loaders say it; err
-// if that says nothing of the code.
+// FaultOf returns a *FaultError for an error of compiled code, as simulators and loaders say it.
+// Other errors stay as they are.
 func FaultOf(err error) error {
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError

@@ -56,7 +56,8 @@ func models() []string             { return []string{"json", "onnx", "pt2", "tfl
 func libraries() []string          { return append(models(), "so") }
 
 // flagCompletions has the completions of flags, by their names or, if commands differ, by
-// "COMMAND NAME". Other flags take numbers and names, of which the shell offers none. compileFlags.registerCompletions has those that depend on other flags.
+// "COMMAND NAME". Other flags take numbers and names, which the shell cannot know.
+// compileFlags.registerCompletions has those that depend on other flags.
 func flagCompletions() map[string]completion {
 	offerFiles, offerFolders := offersOfShell()
 	return map[string]completion{

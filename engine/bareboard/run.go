@@ -31,8 +31,8 @@ type Options struct {
 	// arithmetic. Results must not depend on that: the network's own code follows the definition.
 	FlushToZero bool
 	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that
-	// the board's clock counts them in a Result's Instructions. Without Machine.Profile that is exact
-	// to some 100. With it, it is exact, and leaves out the job loop itself.
+	// the board's clock counts them in a Result's Instructions. Without Machine.Profile that is
+	// exact to some 100. With it, it is exact, and leaves out the job loop itself.
 	Count bool
 }
 
