@@ -42,7 +42,7 @@ func (f Fleet) program(ctx context.Context, arch string) ([]byte, error) {
 	if f.Program != nil {
 		return f.Program(ctx, arch)
 	}
-	return simulate.Program(ctx, arch, simulate.Options{})
+	return simulate.Program(ctx, arch)
 }
 
 func (f Fleet) lease() time.Duration     { return cmp.Or(f.Lease, 15*time.Second) }

@@ -80,7 +80,7 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 		return nil, err
 	}
 	s.hash = Hash(s.worker)
-	if s.program, err = simulate.Program(ctx, arch, simulate.Options{}); err != nil {
+	if s.program, err = simulate.Program(ctx, arch); err != nil {
 		return nil, err
 	}
 	if s.session, err = s.connect(ctx); err != nil {

@@ -111,25 +111,14 @@ keys at once, unless it was started without any.`,
 
 // memberRow is a worker in `ripc hub status`.
 type memberRow struct {
-	Worker    string   `json:"worker"`
-	Host      string   `json:"host"`
-	State     string   `json:"state"` // "idle", "busy", "resting" or "gone"
-	Why       string   `json:"why,omitempty"`
-	CPU       string   `json:"cpu"`
-	Arch      string   `json:"arch"`
-	Simulates string   `json:"simulates,omitempty"`
-	Features  []string `json:"features"`
-	Targets   []string `json:"targets"`
-	Measured  int      `json:"measured"`
-	Faults    int      `json:"faults"`
-	Seen      string   `json:"seen"`
-	Version   string   `json:"version"`
+	runner.Member
+	State   string   `json:"state"` // "idle", "busy", "resting" or "gone"
+	Targets []string `json:"targets"`
+	Seen    string   `json:"seen"`
 }
 
 func newMemberRow(m runner.Member) memberRow {
-	r := memberRow{Worker: m.ID, Host: m.Host, State: "idle", Why: m.Resting, CPU: m.CPU,
-		Arch: m.Arch, Simulates: m.Simulates, Features: m.Features, Targets: []string{},
-		Measured: m.Measured, Faults: m.Faults, Seen: m.Seen.UTC().Format(time.RFC3339), Version: m.Version}
+	r := memberRow{Member: m, State: "idle", Targets: []string{}, Seen: m.Seen.UTC().Format(time.RFC3339)}
 	switch {
 	case !m.Alive:
 		r.State = "gone"

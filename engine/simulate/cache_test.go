@@ -13,12 +13,11 @@ import (
 	"ripc/engine/simulate"
 )
 
-// counted runs a network of 3 instructions at path in simulation, counting, with what o says of places.
-func counted(t *testing.T, path string, o simulate.Options) {
+// counted runs a network of 3 instructions at path in simulation, counting.
+func counted(t *testing.T, path string) {
 	t.Helper()
-	o.Count = true
 	in, _, _ := inputs(t, twoStage(), 1)
-	got, err := open(t, path, o).Run(context.Background(), []simulate.Job{{Inputs: in, Last: 2, Threads: 1}})
+	got, err := open(t, path, simulate.Options{Count: true}).Run(context.Background(), []simulate.Job{{Inputs: in, Last: 2, Threads: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +51,8 @@ func contents(t *testing.T, dir string) map[string][]byte {
 // TestNoHome runs without a home beside what somebody else put where everybody may write.
 func TestNoHome(t *testing.T) {
 	path, mine, tmp := three(t), t.TempDir(), t.TempDir()
-	counted(t, path, simulate.Options{CacheDir: mine})
+	t.Setenv(caches.Env, mine)
+	counted(t, path)
 	planted := filepath.Join(tmp, "ripc", "simulate")
 	names := []string{"runner-aarch64-0", "count-0.so"}
 	for name := range contents(t, mine) { // as they are called now
@@ -72,7 +72,7 @@ func TestNoHome(t *testing.T) {
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", caches.Env} {
 		t.Setenv(name, "")
 	}
-	counted(t, path, simulate.Options{})
+	counted(t, path)
 	after := contents(t, tmp)
 	if len(after) != len(before) {
 		t.Errorf("%d files became %d", len(before), len(after))
@@ -87,7 +87,8 @@ func TestNoHome(t *testing.T) {
 // TestDamagedCache cuts and changes what was built once.
 func TestDamagedCache(t *testing.T) {
 	path, dir := three(t), t.TempDir()
-	counted(t, path, simulate.Options{CacheDir: dir})
+	t.Setenv(caches.Env, dir)
+	counted(t, path)
 	good := contents(t, dir)
 	if len(good) != 3 {
 		t.Fatalf("the cache holds %d files, not runner, counter and version of qemu", len(good))
@@ -103,7 +104,7 @@ func TestDamagedCache(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			counted(t, path, simulate.Options{CacheDir: dir})
+			counted(t, path)
 			if now := contents(t, dir); len(now) != len(good) {
 				t.Errorf("the cache holds %d files", len(now))
 			}
@@ -118,12 +119,14 @@ func TestDamagedCache(t *testing.T) {
 
 // TestOpenCache refuses a folder in which others may write.
 func TestOpenCache(t *testing.T) {
-	path, dir := three(t), t.TempDir()
-	if err := os.Chmod(dir, 0o777); err != nil {
+	path, root := three(t), t.TempDir()
+	t.Setenv(caches.Env, root)
+	dir := filepath.Join(root, "simulate")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	needQemu(t)
-	_, err := simulate.Open(path, simulate.Options{CacheDir: dir})
+	_, err := simulate.Open(path, simulate.Options{})
 	var refused *caches.FolderError
 	if !errors.As(err, &refused) || refused.Dir != dir {
 		t.Errorf("%v", err)

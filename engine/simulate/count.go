@@ -23,21 +23,15 @@ const CountVariable = "RIPC_COUNT_FILE"
 // Counter returns the plugin that counts executed instructions, for a qemu program. It is built
 // once. It fails with *ToolError if there is no C compiler.
 func Counter(ctx context.Context, qemu string) ([]byte, error) {
-	return Options{}.buildCounter(ctx, qemu)
-}
-
-// buildCounter returns the plugin that counts executed instructions, for the plugin interface of
-// the given qemu.
-func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) {
 	source, err := guest.ReadFile("guest/count.c")
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	api, err := o.pluginVersion(ctx, qemu)
+	api, err := pluginVersion(ctx, qemu)
 	if err != nil {
 		return nil, err
 	}
-	return o.buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
+	return buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
 		cc, err := FindTool("to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc",
 			"gcc", "clang")
 		if err != nil {
@@ -54,8 +48,8 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 
 // pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not
 // know any more. It is asked once for each program that qemu has been.
-func (o Options) pluginVersion(ctx context.Context, qemu string) (int, error) {
-	cache, err := o.cache()
+func pluginVersion(ctx context.Context, qemu string) (int, error) {
+	cache, err := caches.OfUser("simulate")
 	if err != nil {
 		return 0, fmt.Errorf("simulate: %w", err)
 	}

@@ -20,10 +20,6 @@ const MaxThreads = 64
 
 // Options say how artifacts run. The zero value simulates them.
 type Options struct {
-	// CacheDir holds programs that are built once. Empty means the folder simulate in
-	// $RIPC_CACHE_DIR, or ripc/simulate in the user's cache folder. A user without one builds them
-	// each time.
-	CacheDir string
 	// Count makes Run count instructions. It needs a C compiler (once) and jobs with one thread.
 	Count bool
 	// Direct runs artifacts of this machine without a simulator, in processes of their own.
@@ -140,12 +136,12 @@ func Open(path string, opts Options) (*Machine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
 	defer cancel()
 	if m.runner = opts.Program; m.runner == nil {
-		if m.runner, err = opts.buildRunner(ctx, m.guest); err != nil {
+		if m.runner, err = buildRunner(ctx, m.guest); err != nil {
 			return nil, err
 		}
 	}
 	if opts.Count {
-		if m.plugin, err = opts.buildCounter(ctx, m.qemu); err != nil {
+		if m.plugin, err = Counter(ctx, m.qemu); err != nil {
 			return nil, err
 		}
 	}
@@ -226,12 +222,12 @@ func archNames() string {
 // Program returns the program that runs artifacts for an architecture, as descriptions name it, in
 // a process of that architecture. LLVM builds it, once; machines that only run artifacts need not
 // have LLVM. It fails as Open does.
-func Program(ctx context.Context, arch string, opts Options) ([]byte, error) {
+func Program(ctx context.Context, arch string) ([]byte, error) {
 	g, ok := guests.Of(arch)
 	if !ok {
 		return nil, fmt.Errorf("simulate: no program runs artifacts for %q", arch)
 	}
-	return opts.buildRunner(ctx, g)
+	return buildRunner(ctx, g)
 }
 
 // Description returns the artifact's description. The caller must not change it.

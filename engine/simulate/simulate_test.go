@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
 	"ripc/internal/files"
@@ -239,7 +240,8 @@ func TestOpenRefusals(t *testing.T) {
 		t.Errorf("no qemu: %v", err)
 	}
 	t.Setenv(toolchain.EnvBin, t.TempDir())
-	_, err = simulate.Open(so, simulate.Options{CacheDir: t.TempDir()})
+	t.Setenv(caches.Env, t.TempDir())
+	_, err = simulate.Open(so, simulate.Options{})
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "llvm-mc not found in "+toolchain.EnvBin+"=") || !strings.Contains(err.Error(), "apt-get install llvm-22 lld-22") {
 		t.Errorf("no llvm-mc in the folder given: %v", err)
 	}

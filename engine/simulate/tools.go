@@ -41,18 +41,10 @@ func findLLVM(purpose, name string) (string, error) {
 	return FindTool(purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
-// cache opens the cache of programs that are built once; nil if the user has no folder for it.
-func (o Options) cache() (*caches.Cache, error) {
-	if o.CacheDir != "" {
-		return caches.Open(o.CacheDir, caches.DefaultLimit)
-	}
-	return caches.OfUser("simulate")
-}
-
 // buildOnce returns the program with the given key from the cache, or builds it. build writes it to
 // out and may use dir for other files.
-func (o Options) buildOnce(key string, build func(dir, out string) error) ([]byte, error) {
-	cache, err := o.cache()
+func buildOnce(key string, build func(dir, out string) error) ([]byte, error) {
+	cache, err := caches.OfUser("simulate")
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
@@ -97,9 +89,9 @@ func command(ctx context.Context, name string, args ...string) error {
 }
 
 // buildRunner returns the guest program for g.
-func (o Options) buildRunner(ctx context.Context, g guests.Guest) ([]byte, error) {
+func buildRunner(ctx context.Context, g guests.Guest) ([]byte, error) {
 	source := []byte(g.Runner)
-	return o.buildOnce(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
+	return buildOnce(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
 		mc, err := findLLVM(purpose, "llvm-mc")
 		if err != nil {
