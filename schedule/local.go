@@ -46,8 +46,8 @@ func newNested(f *ir.Func, buffer, inner, around, kind string) *local {
 	outer, of := findLoop(f, around), findBuffer(f, buffer)
 	nest, put := holding(outer.Body, inner)
 	if nest == nil {
-		refuse(fmt.Sprintf("name the %s loop, then a loop around it", kind), "loop %%%s does not stand in loop %%%s", inner,
-			around)
+		refuse(fmt.Sprintf("name the %s loop, then a loop around it", kind), "loop %%%s does not stand in loop %%%s",
+			inner, around)
 	}
 	return &local{f: f, sc: deps.ScopeOf(f.Body), loop: outer.WithBody(nest), of: of, names: namesOf(f), put: put}
 }

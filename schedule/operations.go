@@ -28,11 +28,13 @@ var operations = sync.OnceValue(operationTable)
 
 func operationTable() []operation {
 	return []operation{
-		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"}, runSplit},
+		{"split", "split LOOP FACTOR [tail=guard|cut|perfect|shift] [-> OUTER INNER]", 2, 2, []string{"tail"},
+			runSplit},
 		{"tile", "tile LOOP LOOP FACTOR FACTOR [tail=...] [-> OUTER1 OUTER2 INNER1 INNER2]", 4, 4, []string{"tail"},
 			func(c call) *ir.Func {
 				names := [4]string{c.result(0), c.result(1), c.result(2), c.result(3)}
-				return tile(c.f, c.Args[0], c.Args[1], number("factor", c.Args[2]), number("factor", c.Args[3]), c.tail(), names)
+				f1, f2 := number("factor", c.Args[2]), number("factor", c.Args[3])
+				return tile(c.f, c.Args[0], c.Args[1], f1, f2, c.tail(), names)
 			}},
 		{"reorder", "reorder OUTER ... INNER", -1, 0, nil, func(c call) *ir.Func { return reorder(c.f, c.Args...) }},
 		{"unroll", "unroll LOOP", 1, 0, nil, func(c call) *ir.Func { return c.each(unroll) }},
@@ -115,7 +117,8 @@ func asError(err error) *ir.Error {
 func (a *applier) step(f *ir.Func, s Step) *ir.Func {
 	i := slices.IndexFunc(operations(), func(o operation) bool { return o.name == s.Op })
 	if i < 0 {
-		refuse(suggest.DidYouMean(s.Op, Ops())+"operations: "+strings.Join(Ops(), ", "), "there is no operation %q", s.Op)
+		refuse(suggest.DidYouMean(s.Op, Ops())+"operations: "+strings.Join(Ops(), ", "), "there is no operation %q",
+			s.Op)
 	}
 	o := operations()[i]
 	help := "write: " + o.usage

@@ -234,8 +234,8 @@ func copied(s ir.Stmt, name func(string) string) ir.Stmt {
 	return rename(s, loops, bufs)
 }
 
-// noStoreInLanes refuses stores in vectorize loops that would become loops, called what.
-func noStoreInLanes(f *ir.Func, step, what string, becomesLoop func(*ir.Store) bool) {
+// noStoreInLanes refuses stores in vectorize loops that would become loops over parts.
+func noStoreInLanes(f *ir.Func, step, parts string, becomesLoop func(*ir.Store) bool) {
 	for s := range ir.Stmts(f.Body) {
 		l, ok := s.(*ir.For)
 		if !ok || l.Kind != ir.Vectorize {
@@ -243,7 +243,7 @@ func noStoreInLanes(f *ir.Func, step, what string, becomesLoop func(*ir.Store) b
 		}
 		for t := range ir.Stmts(l.Body) {
 			if st, ok := t.(*ir.Store); ok && becomesLoop(st) {
-				refuse(step+" before vectorize", "%s would be a loop inside a vectorize loop, in %s", what,
+				refuse(step+" before vectorize", "%s would be a loop inside a vectorize loop, in %s", parts,
 					storeText([]deps.Access{{Store: st}}))
 			}
 		}

@@ -62,8 +62,8 @@ type encoding struct {
 	ranges arith.Ranges
 }
 
-// stmt rewrites s: a store into the buffer, a part at a time; one into another buffer, its popcounts
-// of the buffer if it sums them.
+// stmt rewrites s: a store into the buffer, a part at a time; one into another buffer, its
+// popcounts of the buffer if it sums them.
 func (e *encoding) stmt(s ir.Stmt) ir.Stmt {
 	st, ok := s.(*ir.Store)
 	counted := ok && e.counted(st)

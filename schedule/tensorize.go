@@ -40,8 +40,8 @@ func tensorize(f *ir.Func, loop string, instr *ir.Func) *ir.Func {
 		if m.where == "at " {
 			m.where = fmt.Sprintf("at loop %%%s", loop)
 		}
-		refuse("reorder, split, unroll or pack until the loop has the instruction's form:\n"+indent(ir.StmtString(instr.Body)),
-			"loop %%%s is not @%s: %s", loop, instr.Name, m)
+		help := "reorder, split, unroll or pack until the loop has the instruction's form:\n"
+		refuse(help+indent(ir.StmtString(instr.Body)), "loop %%%s is not @%s: %s", loop, instr.Name, m)
 	}
 	call := &ir.Call{Fn: instr}
 	for _, p := range instr.Params {

@@ -22,9 +22,9 @@ func unroll(f *ir.Func, loop string) *ir.Func {
 	}
 	g := mark(f, l, ir.Unroll)
 	if n := size.Of(g.Body); n > size.Max {
-		refuse(fmt.Sprintf("the body of %%%s has about %d: split the loop and unroll the inner part", l.Var, size.Of(l.Body)),
-			"unrolling loop %%%s (extent %d) makes about %d instructions of the func, more than %d", l.Var, l.Extent,
-			n, size.Max)
+		refuse(fmt.Sprintf("the body of %%%s has about %d: split the loop and unroll the inner part", l.Var,
+			size.Of(l.Body)), "unrolling loop %%%s (extent %d) makes about %d instructions of the func, more than %d",
+			l.Var, l.Extent, n, size.Max)
 	}
 	return g
 }

@@ -19,8 +19,8 @@ func vectorize(f *ir.Func, loop string) *ir.Func {
 	l := findLoop(f, loop)
 	for s := range ir.Stmts(l.Body) {
 		if s, ok := s.(*ir.Alloc); ok {
-			refuse(fmt.Sprintf("compute %%%s at a loop further out", s.Buf.Name), "loop %%%s holds the alloc of %%%s", l.Var,
-				s.Buf.Name)
+			refuse(fmt.Sprintf("compute %%%s at a loop further out", s.Buf.Name), "loop %%%s holds the alloc of %%%s",
+				l.Var, s.Buf.Name)
 		}
 	}
 	g := mark(f, l, ir.Vectorize)

@@ -1,8 +1,8 @@
 package targets
 
 // genericARM is the target for every 32-bit Arm machine with NEON and VFPv4 (Cortex-A5, A7, A15,
-// A17 and later), the least that ripc generates 32-bit Arm code for: older floating-point units have
-// no fused multiply-add.
+// A17 and later). ripc generates 32-bit Arm code for no others: older floating-point units have no
+// fused multiply-add.
 func genericARM() Target {
 	return Target{
 		Name:         "generic-armv7",
