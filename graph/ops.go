@@ -244,6 +244,12 @@ func Products(op string) bool {
 // Bitserial reports whether an op sums products of levels and weights of few bits.
 func Bitserial(op string) bool { return Products(op) && slices.Contains(OpNamed(op).Weights, "scale") }
 
+// Moves reports whether each element that n makes is one of an input's, or padding.
+func (n *Node) Moves() bool {
+	o := OpNamed(n.Op)
+	return o != nil && o.Moves
+}
+
 // Stepped reports whether the op is a chain of float steps; of ops that may join two tensors, only
 // with a weight for the second.
 func (o *Op) Stepped() bool { return o.steps != nil }

@@ -64,19 +64,8 @@ const maxMoves = 8
 // that move or scale elements.
 func (r *rewriter) feedsLayer(t string, depth int) bool {
 	return depth < maxMoves && slices.ContainsFunc(r.Consumers(t), func(c *graph.Node) bool {
-		if _, ok := binaryAttrs(c); ok {
-			return true
-		}
-		switch c.Attrs.(type) {
-		case *graph.ConcatAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs,
-			*graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
-			return r.feedsLayer(c.Output, depth+1)
-		}
-		switch c.Op {
-		case "flatten", "max_pool", "mul", "div":
-			return r.feedsLayer(c.Output, depth+1)
-		}
-		return false
+		_, layer := binaryAttrs(c)
+		return layer || (c.Moves() || c.Op == "mul" || c.Op == "div") && r.feedsLayer(c.Output, depth+1)
 	})
 }
 

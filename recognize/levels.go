@@ -125,17 +125,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 				return v, graph.Verdict{}
 			}
 		}
-	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs,
-		*graph.ResizeAttrs, *graph.GatherAttrs:
-		return r.source(n.Inputs[0])
-	case *graph.PoolAttrs:
-		if n.Op == "max_pool" {
-			return r.source(n.Inputs[0])
-		}
-		return r.mean(n)
 	}
 	switch n.Op {
-	case "global_avg_pool":
+	case "avg_pool", "global_avg_pool":
 		return r.mean(n)
 	case "dequantize":
 		if q := r.findQuantizer(t); q != nil {
@@ -147,10 +139,8 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			return nil, why
 		}
 		return v, graph.Verdict{}
-	case "flatten":
-		return r.source(n.Inputs[0])
 	}
-	if r.isIdentity(n) {
+	if n.Moves() || r.isIdentity(n) {
 		return r.source(n.Inputs[0])
 	}
 	if q := r.findQuantizer(t); q != nil {
