@@ -155,7 +155,7 @@ func Table() []Row {
 		{"internal/section", nil, nil},
 		{"internal/seal", []string{"runtime/describe"}, nil},
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
-		{"internal/safetensors", []string{"internal/files"}, nil},
+		{"internal/safetensors", nil, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/svg", nil, nil},
 		{"internal/terminal", nil, nil},
