@@ -23,8 +23,8 @@ type EvalRequest struct {
 // EvalResult is the result of Eval.
 type EvalResult = eval.Result
 
-// Eval runs a network on pictures and compares its first output with labels and expected outputs. It
-// fails with *ir.Error where a file does not fit the network or the other files.
+// Eval runs a network on pictures and compares its first output with labels and expected outputs.
+// It fails with *ir.Error where a file does not fit the network or the other files.
 func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	var labels, expected []float64
 	var labelShape []int

@@ -29,8 +29,8 @@ func Backends() []string {
 	return names
 }
 
-// RefuseBackend is the error that a back end cannot be used for a target, for a reason. accepted are
-// the back ends that can.
+// RefuseBackend is the error that a back end cannot be used for a target, for a reason. accepted
+// are the back ends that can.
 func RefuseBackend(backend, target, reason string, accepted []string) error {
 	text := fmt.Sprintf("back end %s cannot be used for target %s: %s", backend, target, reason)
 	if len(accepted) > 0 {

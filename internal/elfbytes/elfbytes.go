@@ -24,7 +24,8 @@ func (c Class) Word() int {
 	return 4
 }
 
-// narrow has the type of a structure of 32 bits by that of 64 bits. Their fields have the same names.
+// narrow has the type of a structure of 32 bits by that of 64 bits. Their fields have the same
+// names.
 var narrow = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[elf.Header64]():  reflect.TypeFor[elf.Header32](),
 	reflect.TypeFor[elf.Prog64]():    reflect.TypeFor[elf.Prog32](),

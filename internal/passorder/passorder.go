@@ -18,10 +18,13 @@ type Pass[R any] struct {
 	Run func(context.Context, R) error
 }
 
-// Each is the Run of a pass that visits the nodes of a graph one by one.
-func Each[R interface {
-	EachNode(context.Context) iter.Seq[N]
-}, N any](visit func(r R, n N)) func(context.Context, R) error {
+// nodes is a rewriter that yields the nodes of its graph.
+type nodes[N any] interface {
+	EachNode(ctx context.Context) iter.Seq[N]
+}
+
+// VisitNodes returns the Run of a pass that visits the nodes of a graph one by one.
+func VisitNodes[R nodes[N], N any](visit func(r R, n N)) func(context.Context, R) error {
 	return func(ctx context.Context, r R) error {
 		for n := range r.EachNode(ctx) {
 			visit(r, n)

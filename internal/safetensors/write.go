@@ -21,7 +21,8 @@ func Write(w io.Writer, tensors map[string]Tensor) error {
 		t := tensors[name]
 		size := Size(t.DType)
 		if size == 0 {
-			return &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", t.DType), Help: "use " + dtypes}
+			return &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", t.DType),
+				Help: "use " + dtypes}
 		}
 		need, msg := byteCount(size, t.Shape)
 		switch {
