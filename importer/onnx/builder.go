@@ -20,34 +20,33 @@ import (
 // builder makes the graph.
 type builder struct {
 	kit.Kit
-	file    string
-	model   *pb.ModelProto
-	options importer.Options
-	open    Opener
-	mem     budget
-	eval    Evaluator // of constants, nil if they stay nodes
-	// onConstants says that the graph is run at once, on constants: tensors may have no axes,
-	// values [1] then.
-	onConstants bool
-	order       []int // of the file's nodes
-	ops         ops
-	unknown     map[string]*unknownOp // ops that are not supported
-	unread      map[int]bool          // nodes with something wrong, by their place in the file
-	uncut       []*ir.Error           // of those that one may do without
-	remark      string                // on the file, for the note of its first input
-	sizes       *source.Sizes
-	opset       map[string]int64
-	g           *graph.Builder
-	tensors     map[string]*tensor           // by name in the file
-	used        names.Set                    // of graph values and nodes, and names in the file
-	wanted      map[string]bool              // the file's outputs
-	readers     map[string]*pb.NodeProto     // the last node that reads a tensor of the file
-	counts      map[string]int               // how many of the file's nodes read a tensor
-	behind      *kit.Levels                  // levels of 8 bits behind floats
-	scaled      map[*graph.Node]*scaled      // float layers that could be of integers
-	constants   map[*graph.Node]*quantParams // the sources of constant operands of float sums and products
-	faults      source.Faults
-	n           *node // the node that is being read
+	file            string
+	model           *pb.ModelProto
+	options         importer.Options
+	open            Opener
+	mem             budget
+	eval            Evaluator // of constants, nil if they stay nodes
+	scalars         bool      // tensors may have no axes; their values are [1]
+	batchStatistics bool      // BatchNormalization may normalize by them: the graph is run at once, on constants
+	order           []int     // of the file's nodes
+	ops             ops
+	unknown         map[string]*unknownOp // ops that are not supported
+	unread          map[int]bool          // nodes with something wrong, by their place in the file
+	uncut           []*ir.Error           // of those that one may do without
+	remark          string                // on the file, for the note of its first input
+	sizes           *source.Sizes
+	opset           map[string]int64
+	g               *graph.Builder
+	tensors         map[string]*tensor           // by name in the file
+	used            names.Set                    // of graph values and nodes, and names in the file
+	wanted          map[string]bool              // the file's outputs
+	readers         map[string]*pb.NodeProto     // the last node that reads a tensor of the file
+	counts          map[string]int               // how many of the file's nodes read a tensor
+	behind          *kit.Levels                  // levels of 8 bits behind floats
+	scaled          map[*graph.Node]*scaled      // float layers that could be of integers
+	constants       map[*graph.Node]*quantParams // the sources of constant operands of float sums and products
+	faults          source.Faults
+	n               *node // the node that is being read
 }
 
 func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options,
