@@ -159,7 +159,7 @@ func (b *builder) build(n *rawNode) {
 		Part: graph.Part{Of: b.doc.text(n.at + "/part/of"), Repeats: b.doc.flag(n.at + "/part/repeats"),
 			Groups: b.doc.integer(n.at+"/part/groups", 0)}}
 	row := formats()[n.op]
-	node.Attrs = b.resized(node, row.read(b, n, n.at+"/attrs"))
+	node.Attrs = b.resized(node, row.attrs(&coder{builder: b, n: n, at: n.at + "/attrs"}, nil))
 	if !row.weights(b.weightReader(n, node)) {
 		return
 	}
