@@ -46,7 +46,7 @@ func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 		g: source.NewGraph(name), faults: source.Faults{File: name},
 		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{},
 		folded: map[int][]float32{}, lists: map[int][]int{},
-		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
 	b.Kit = kit.Kit{Emit: b.add, Each: b.add, Reshape: b.reshape, Take: b.take}
@@ -74,8 +74,6 @@ type builder struct {
 	names   []string                      // of the tensors, unique
 	bits    map[int]int                   // by int32 tensor: channels that its words hold, as far as its readers say
 	faults  source.Faults
-	unread  map[int]bool // operators that could not be converted
-	uncut   []*ir.Error  // of operators that are not supported
 	sizes   *source.Sizes
 	resized bool // inputs have other shapes than the file says, and so may all tensors
 
@@ -103,17 +101,19 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom
-		b.unread[i] = !known
 		switch {
 		case b.dependsOnFailed():
+			if !known {
+				b.faults.Unread(i)
+			}
 			b.fail(nil)
 		case b.computeList():
-			b.unread[i] = false
 		case !known:
+			b.faults.Unread(i)
 			b.fail(b.unsupportedError())
 		default:
 			if err := kit.Try(func() { b.convert(h) }); err != nil {
-				b.unread[i] = true
+				b.faults.Unread(i)
 				b.out.Truncate(b.first)
 				b.fail(err)
 			}
@@ -122,7 +122,10 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 	b.op = nil
 	b.finishOutputs()
 	if b.faults.Any() {
-		b.adviseCut()
+		b.faults.Advise(func() *source.Wiring {
+			w, _ := b.file.wiring(b.g.File)
+			return w
+		})
 		panic(b.faults.Err())
 	}
 	b.out.Prune()
@@ -158,7 +161,7 @@ func (b *builder) fail(err error) {
 		e.Err = err
 	}
 	if errors.As(err, new(*unsupportedOp)) {
-		b.uncut = append(b.uncut, e)
+		b.faults.Unsupported = append(b.faults.Unsupported, e)
 	}
 	b.faults.Add(e)
 }

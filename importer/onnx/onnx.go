@@ -130,10 +130,15 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	return kit.Read(func() *graph.Graph {
 		b := r.network(ctx, m, o)
 		b.outputs()
-		kit.Check(b.faults.Err())
-		b.g.Prune()
-		return kit.Must(source.Adapt(b.g.Graph(), o))
+		return b.finished()
 	})
+}
+
+// finished is the graph, with inputs as the options have them.
+func (b *builder) finished() *graph.Graph {
+	kit.Check(b.faults.Err())
+	b.g.Prune()
+	return kit.Must(source.Adapt(b.g.Graph(), b.options))
 }
 
 // reading holds the arguments for reading a file, or a part of it once more.
@@ -161,7 +166,7 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 		kit.Check(ctx.Err())
 		b.node(i, m.Graph.Node[i])
 	}
-	b.adviseCut()
+	b.faults.Advise(func() *source.Wiring { return wiring(b.file, m.Graph) })
 	kit.Check(b.faults.Err())
 	return b
 }

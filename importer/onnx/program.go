@@ -3,13 +3,15 @@ package onnx
 import (
 	"context"
 	"fmt"
-	"slices"
+	"math"
 
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	pb "ripc/importer/onnx/internal/onnxpb"
+	"ripc/internal/f32"
+	"ripc/ir"
 )
 
 // Program makes the graph of another format's file. The reader of that file spells its operators in
@@ -32,36 +34,54 @@ func NewProgram(ctx context.Context, file string, o importer.Options, eval Evalu
 	return &Program{b}
 }
 
-// Graph returns the builder of the graph.
-func (p *Program) Graph() *graph.Builder { return p.b.g }
-
-// Interface takes the names of the inputs and outputs. The options may name these inputs.
-func (p *Program) Interface(inputs, outputs []string) *source.Sizes {
-	for _, name := range slices.Concat(inputs, outputs) {
-		p.b.used.Take(name)
-	}
+// Inputs reads the inputs of these names by f. The options may name them. outputs are the names of
+// the outputs.
+func (p *Program) Inputs(names, outputs []string, f func(name string) *Tensor) {
 	for _, name := range outputs {
+		p.b.used.Take(name)
 		p.b.wanted[name] = true
 	}
-	p.b.sizes = kit.Must(source.NewSizes(p.b.file, p.b.options, inputs))
-	return p.b.sizes
+	p.b.readInputs(names, func(i int) *Tensor { return f(names[i]) })
 }
 
-// Begin begins a node of the file. label is its name in messages, name that of its layer, and base
-// the first part of the names of its values.
-func (p *Program) Begin(label, name, base string) {
-	p.b.n = &node{NodeProto: &pb.NodeProto{Name: &name}, b: p.b, label: label, base: base}
+// Sizes gives inputs their shapes.
+func (p *Program) Sizes() *source.Sizes { return p.b.sizes }
+
+// Node reads a node of the file by f, and reports whether that went well. label is its name in
+// messages, name that of its layer, and base the first part of the names of its values. f makes the
+// results, tensors of these names. A name is empty where nobody reads the result.
+func (p *Program) Node(index int, label, name, base string, results []string, f func() []*Tensor) bool {
+	return p.b.read(index, &node{NodeProto: &pb.NodeProto{Name: &name}, b: p.b, label: label, base: base}, results, f)
 }
 
-// End ends a node. It gives the layer its name, and the results, which may be nil, the file's names
-// for them.
-func (p *Program) End(names []string, results []*Tensor) {
-	p.b.n.nameLayer()
-	for i, name := range names {
-		if results[i] != nil {
-			p.b.rename(results[i], name)
-		}
+// Tensor returns a tensor that a node reads, nil if there is none.
+func (p *Program) Tensor(name string) *Tensor {
+	t := p.b.tensors[name]
+	if t != nil && t.bad {
+		panic(errBad)
 	}
+	return t
+}
+
+// SetTensor gives a tensor a name.
+func (p *Program) SetTensor(name string, t *Tensor) { p.b.tensors[name] = t }
+
+// Finish makes the outputs and returns the graph. help is for an input that is an output. advice is
+// the network as a file has it.
+func (p *Program) Finish(outputs []string, help string, network func() *source.Wiring) *graph.Graph {
+	p.b.makeOutputs(outputs, help, func(i int, t *Tensor) {
+		p.b.n.failIf(len(t.shape) == 0, "keep one axis (keepdim)", "is a single number without axes")
+		p.b.output(outputs[i], t)
+	})
+	p.b.faults.Advise(network)
+	return p.b.finished()
+}
+
+// Unsupported is an error at the node at work, which one may do without.
+func (p *Program) Unsupported(help, msg string) error {
+	e := &ir.Error{Pos: ir.Pos{File: p.b.file}, Node: p.b.n.label, Msg: msg, Help: help}
+	p.b.faults.Unsupported = append(p.b.faults.Unsupported, e)
+	return e
 }
 
 // Fail is an error at the node at work.
@@ -80,19 +100,34 @@ func (p *Program) Input(name string, shape []int, note string) *Tensor {
 	return t
 }
 
-// Output appends an output of the graph.
-func (p *Program) Output(name string, t *Tensor) { p.b.output(name, t) }
-
 // Take reserves memory for constants of n elements.
 func (p *Program) Take(n int) { p.b.mem.take(n, 4) }
 
-// Constant returns a tensor of floats, or of truth values.
-func (p *Program) Constant(shape []int, truths bool, data []float32) *Tensor {
-	a := &array{dt: dtFloat, shape: shape, f: data}
-	if truths {
-		a = p.b.n.convert(a, dtBool)
+// Constant returns a tensor of floats.
+func (p *Program) Constant(shape []int, data []float32) *Tensor {
+	return &tensor{shape: shape, konst: &array{dt: dtFloat, shape: shape, f: data}}
+}
+
+// Stored returns a tensor of the file with these bytes. Its type is one of ONNX, as ONNX numbers
+// them. Truth values stay what they are, and all others become floats: NaN for integers that f32
+// does not have.
+func (p *Program) Stored(dt int, shape []int, raw []byte) *Tensor {
+	if dtype(dt) == dtFloat {
+		return p.Constant(shape, f32.FromBytes(raw))
 	}
-	return &tensor{shape: shape, konst: a}
+	a := p.b.mem.newArray(dtype(dt), shape)
+	if readRaw(a, raw); a.dt == dtBool {
+		return &tensor{shape: shape, konst: a}
+	}
+	out := p.b.mem.newArray(dtFloat, shape)
+	for k := range out.f {
+		if v := a.number(k); a.dt.float() || math.Abs(v) <= maxExact {
+			out.f[k] = float32(v)
+		} else {
+			out.f[k] = float32(math.NaN())
+		}
+	}
+	return &tensor{shape: shape, konst: out}
 }
 
 // Integers returns a constant list.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ripc/graph"
@@ -12,7 +11,6 @@ import (
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/importer/onnx"
-	"ripc/ir"
 )
 
 // tensor is a tensor of the program.
@@ -23,27 +21,18 @@ type builder struct {
 	*onnx.Program
 	archive *archive
 	options importer.Options
-	nodes   []*fileNode // that are read
-	begins  []string    // tensors that the caller brings
-	ends    []string    // tensors that are outputs
+	part    *source.Part // that is read
 	weights map[string]string
-	tensors map[string]*tensor // by name in the program
-	bad     *tensor            // stands for tensors of nodes that could not be read
-	scalars map[string]int     // numbers that the program computes of extents
-	roots   map[string]string  // by tensor: the tensor that it may share memory with
-	stale   map[string]string  // by tensor: the node that overwrote its memory
-	sizes   *source.Sizes
-	fixed   bool // shapes are those of the file
-	faults  source.Faults
-	uncut   []*ir.Error // of nodes that one may do without
-	unread  map[int]bool
+	scalars map[string]int    // numbers that the program computes of extents
+	roots   map[string]string // by tensor: the tensor that it may share memory with
+	stale   map[string]string // by tensor: the node that overwrote its memory
+	fixed   bool              // shapes are those of the file
 }
 
 func newBuilder(ctx context.Context, a *archive, o importer.Options, eval onnx.Evaluator, memory int64) *builder {
 	return &builder{Program: onnx.NewProgram(ctx, a.file, o, eval, memory), archive: a, options: o,
-		weights: map[string]string{}, tensors: map[string]*tensor{}, bad: &tensor{}, scalars: map[string]int{},
-		roots: map[string]string{}, stale: map[string]string{}, unread: map[int]bool{},
-		faults: source.Faults{File: a.file}}
+		weights: map[string]string{}, scalars: map[string]int{}, roots: map[string]string{}, stale: map[string]string{},
+		fixed: o.Batch == 0 && len(o.Shapes) == 0}
 }
 
 // wiring is the program as it is cut.
@@ -79,26 +68,6 @@ func (b *builder) wiring() *source.Wiring {
 	return w
 }
 
-// cut finds the nodes and the interface that the options ask for.
-func (b *builder) cut() {
-	b.signature()
-	nodes := b.archive.program.GraphModule.Graph.Nodes
-	w := b.wiring()
-	b.begins, b.ends = w.Inputs, w.Outputs
-	keep := slices.Repeat([]bool{true}, len(nodes))
-	if len(b.options.Begin)+len(b.options.End) > 0 {
-		part := kit.Must(w.Cut(b.options.Begin, b.options.End))
-		b.begins, b.ends, keep = part.Inputs, part.Outputs, part.Keep
-	}
-	for i := range nodes {
-		if !keep[i] {
-			b.nodes = append(b.nodes, nil)
-			continue
-		}
-		b.nodes = append(b.nodes, &nodes[i])
-	}
-}
-
 // signature finds the names of the weights, and refuses programs with other effects than outputs.
 func (b *builder) signature() {
 	for _, in := range b.archive.program.GraphModule.Signature.InputSpecs {
@@ -122,22 +91,7 @@ func (b *builder) signature() {
 	}
 }
 
-// inputs makes the graph's inputs.
-func (b *builder) inputs() {
-	b.sizes = b.Interface(b.begins, b.ends)
-	b.fixed = b.options.Batch == 0 && len(b.options.Shapes) == 0
-	for _, name := range b.begins {
-		b.tensors[name] = b.bad
-		b.Begin(fmt.Sprintf("input %q", name), name, name)
-		if err := kit.Try(func() { b.tensors[name] = b.input(name) }); err != nil {
-			b.faults.Add(err)
-		}
-	}
-	if len(b.begins) == 0 {
-		b.faults.Add(errorf(b.archive.file, "", "the program has no input"))
-	}
-}
-
+// input reads an input.
 func (b *builder) input(name string) *tensor {
 	meta, ok := b.archive.program.GraphModule.Graph.Tensors[name]
 	if !ok {
@@ -155,52 +109,14 @@ func (b *builder) input(name string) *tensor {
 	if len(open) > 0 {
 		b.fixed = false
 	}
-	shape, note, err := b.sizes.Shape(name, shape, open)
+	shape, note, err := b.Sizes().Shape(name, shape, open)
 	kit.Check(err)
-	if v := b.archive.program.SchemaVersion; v.Minor > schemaMinor && len(b.Graph().Graph().Inputs) == 0 {
+	if v := b.archive.program.SchemaVersion; v.Minor > schemaMinor && name == b.part.Inputs[0] {
 		newer := fmt.Sprintf("schema %d.%d is newer than %d.%d, the last one known: the program is read as in that one",
 			v.Major, v.Minor, schemaMajor, schemaMinor)
 		note = strings.TrimPrefix(note+"; "+newer, "; ")
 	}
 	return b.Input(name, shape, note)
-}
-
-// outputs gives the graph its outputs.
-func (b *builder) outputs() {
-	for i, name := range b.ends {
-		t := b.tensors[name]
-		b.Begin(fmt.Sprintf("output %q", name), name, name)
-		switch {
-		case slices.Contains(b.ends[:i], name):
-			b.faults.Add(errorf(b.archive.file, "", "output %q is given twice", name))
-		case t == nil:
-			b.faults.Add(errorf(b.archive.file, "", "output %q is made by no node", name))
-		case t != b.bad:
-			if err := kit.Try(func() { b.output(name, t) }); err != nil {
-				b.faults.Add(err)
-			}
-		}
-	}
-	if len(b.ends) == 0 {
-		b.faults.Add(errorf(b.archive.file, "", "the program has no output"))
-	}
-}
-
-func (b *builder) output(name string, t *tensor) {
-	if slices.Contains(b.begins, name) {
-		panic(b.Fail("return a copy of it", "is an input; an output must be made by a node"))
-	}
-	if len(t.Extents()) == 0 {
-		panic(b.Fail("keep one axis (keepdim)", "is a single number without axes"))
-	}
-	b.Output(name, t)
-}
-
-// adviseCut adds, to the errors of operators that are not supported, options that leave them out.
-func (b *builder) adviseCut() {
-	if len(b.uncut) > 0 {
-		b.wiring().Advise(b.uncut, b.unread)
-	}
 }
 
 // makes lists the tensors and the numbers that a node makes.

@@ -1,12 +1,9 @@
 package pt2
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
-
-	"ripc/internal/f32"
 )
 
 // Constants are f32. Integers are kept so, too: f32 has all of them up to maxExact.
@@ -41,7 +38,7 @@ func (b *builder) load(name string) *tensor {
 		panic(errorf(b.archive.file, "", "tensor %q: %s", name, fmt.Sprintf(format, args...)))
 	}
 	data, ok := b.archive.entries[p.Path]
-	size := p.Meta.DType.size()
+	size := dtypes[p.Meta.DType].size
 	if !ok {
 		fault("the archive has no entry %q", p.Path)
 	}
@@ -72,55 +69,25 @@ func (b *builder) load(name string) *tensor {
 		fault("shape %v with strides %v from element %d on reaches beyond its %d bytes",
 			shape, steps, offset, len(data))
 	}
-	b.Take(n)
-	read := make([]float32, 0, n)
+	b.Take(2 * n)
+	raw := make([]byte, 0, n*size)
 	var walk func(d, at int)
 	walk = func(d, at int) {
-		if d < len(shape) {
-			for i := range shape[d] {
-				walk(d+1, at+i*steps[d])
-			}
+		if d == len(shape) {
+			raw = append(raw, data[at*size:(at+1)*size]...)
 			return
 		}
-		read = append(read, p.Meta.DType.read(data[at*size:]))
+		for i := range shape[d] {
+			walk(d+1, at+i*steps[d])
+		}
 	}
 	walk(0, offset)
-	return b.Constant(shape, p.Meta.DType == dtBool, read)
-}
-
-// read returns the element at the beginning of data. Integers that f32 does not have become NaN.
-func (d dtype) read(data []byte) float32 {
-	whole := func(v int64) float32 {
-		if v < -maxExact || v > maxExact {
-			return float32(math.NaN())
-		}
-		return float32(v)
-	}
-	le := binary.LittleEndian
-	switch d {
-	case dtByte, dtBool:
-		return float32(data[0])
-	case dtChar:
-		return float32(int8(data[0]))
-	case dtShort:
-		return float32(int16(le.Uint16(data)))
-	case dtInt:
-		return whole(int64(int32(le.Uint32(data))))
-	case dtLong:
-		return whole(int64(le.Uint64(data)))
-	case dtHalf:
-		return f32.Half(le.Uint16(data))
-	case dtBF16:
-		return math.Float32frombits(uint32(le.Uint16(data)) << 16)
-	case dtDouble:
-		return float32(math.Float64frombits(le.Uint64(data)))
-	}
-	return math.Float32frombits(le.Uint32(data))
+	return b.Stored(dtypes[p.Meta.DType].onnx, shape, raw)
 }
 
 // filled returns a constant of one number.
 func (b *builder) filled(shape []int, v float64) *tensor {
 	n := count(shape)
 	b.Take(n)
-	return b.Constant(slices.Clone(shape), false, slices.Repeat([]float32{float32(v)}, n))
+	return b.Constant(slices.Clone(shape), slices.Repeat([]float32{float32(v)}, n))
 }

@@ -1,14 +1,12 @@
 package pt2
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"ripc/importer/internal/kit"
-	"ripc/ir"
 )
 
 // node is a node of the program while it is read.
@@ -26,62 +24,37 @@ func (n *node) fail(help, format string, args ...any) error {
 	return n.b.Fail(help, format, args...)
 }
 
-// node reads a node of the program. If it has a fault, nodes that need its results are left out.
+// node reads a node of the program.
 func (b *builder) node(index int) {
-	f := b.nodes[index]
-	if f == nil {
-		return
-	}
+	f := &b.archive.program.GraphModule.Graph.Nodes[index]
 	name := strings.TrimPrefix(f.Target, "torch.ops.")
 	if strings.HasPrefix(name, "aten._assert") || strings.HasPrefix(name, "aten.sym_constrain") {
 		return // it makes nothing
 	}
 	n := &node{fileNode: f, b: b, base: fmt.Sprintf("node%d", index), args: map[string]*argument{},
 		tensors: map[string][]*tensor{}}
-	makes := f.makes()
-	if len(makes) > 0 && makes[0] != "" {
-		n.base = makes[0]
+	results := f.makes()
+	if len(results) > 0 && results[0] != "" {
+		n.base = results[0]
 	}
 	label := fmt.Sprintf("node %q (%s)", n.base, name)
 	if m := f.module(); m != "" {
 		label = fmt.Sprintf("node %q (%s, module %q)", n.base, name, m)
 	}
-	b.Begin(label, f.called(index), n.base)
-	var outs []*tensor
-	bad := false
-	err := kit.Try(func() {
-		if b.scalar(n) {
-			return
+	for i, name := range results {
+		if slices.Contains(b.part.Inputs, name) {
+			results[i] = ""
 		}
-		if bad = n.prepare(name); !bad {
-			outs = b.evaluate(n)
+	}
+	read := b.Node(index, label, f.called(index), n.base, results, func() (outs []*tensor) {
+		if !b.scalar(n) {
+			n.prepare(name)
+			outs = n.evaluate()
+			n.check(results, outs)
 		}
+		return outs
 	})
-	if err != nil {
-		b.unread[index] = true
-		var e *ir.Error
-		if !errors.As(err, &e) {
-			err = n.fail("", "%v", err)
-		}
-		b.faults.Add(err)
-	}
-	outs = append(outs, make([]*tensor, len(makes))...)
-	for i, name := range makes {
-		if slices.Contains(b.begins, name) {
-			continue
-		}
-		t := outs[i]
-		if err != nil || bad {
-			t = b.bad
-		} else if t != nil {
-			t = n.checked(name, t)
-		}
-		if _, known := b.scalars[name]; !known || t != nil {
-			b.tensors[name] = t
-		}
-	}
-	b.End(makes, outs)
-	if err == nil && !bad {
+	if read && n.row != nil {
 		n.overwrite()
 	}
 }
@@ -89,18 +62,18 @@ func (b *builder) node(index int) {
 // decompose is the beginning of an advice.
 const decompose = "call ep.run_decompositions() before torch.export.save: "
 
-// prepare finds the node's row and its arguments. bad says that an operand could not be read.
-func (n *node) prepare(name string) (bad bool) {
+// prepare finds the node's row and its arguments.
+func (n *node) prepare(name string) {
 	op, aten := strings.CutPrefix(name, "aten.")
 	op, _, _ = strings.Cut(op, ".")
-	if n.row = rows()[op]; n.row == nil && aten {
+	if n.row = rows()[op]; n.row == nil {
 		n.row = rows()[strings.TrimSuffix(op, "_")]
 	}
 	if !aten || n.row == nil {
-		e := n.fail(decompose+"it writes some operators in terms of others; docs/import-pt2.md lists the readable ones",
-			"this operator is not supported").(*ir.Error)
-		n.b.uncut = append(n.b.uncut, e)
-		panic(e)
+		n.row = nil
+		panic(n.b.Unsupported(
+			decompose+"it writes some operators in terms of others; docs/import-pt2.md lists the readable ones",
+			"this operator is not supported"))
 	}
 	for i := range n.Inputs {
 		in := &n.Inputs[i]
@@ -112,22 +85,18 @@ func (n *node) prepare(name string) (bad bool) {
 		}
 		n.args[in.Name] = &in.Arg
 		for _, name := range in.Arg.tensors() {
-			t := n.b.tensor(n, name)
-			if t == n.b.bad {
-				return true
-			}
-			n.tensors[in.Name] = append(n.tensors[in.Name], t)
+			n.tensors[in.Name] = append(n.tensors[in.Name], n.tensor(name))
 		}
 	}
-	return false
 }
 
 // tensor finds a tensor of the program that n reads. Weights are loaded when they are first read.
-func (b *builder) tensor(n *node, name string) *tensor {
-	t, made := b.tensors[name]
-	if fqn, ok := b.weights[name]; ok && !made {
+func (n *node) tensor(name string) *tensor {
+	b := n.b
+	t := b.Tensor(name)
+	if fqn, ok := b.weights[name]; ok && t == nil {
 		t = b.load(fqn)
-		b.tensors[name] = t
+		b.SetTensor(name, t)
 	}
 	switch over := b.stale[name]; {
 	case over != "":
@@ -139,24 +108,19 @@ func (b *builder) tensor(n *node, name string) *tensor {
 	return t
 }
 
-// checked returns t, a result. It is bad if the file gives it another type or shape.
-func (n *node) checked(name string, t *tensor) *tensor {
-	meta, ok := n.b.archive.program.GraphModule.Graph.Tensors[name]
-	if !ok {
-		return t
+// check compares results with the types and shapes that the file gives.
+func (n *node) check(names []string, results []*tensor) {
+	for i, t := range results[:min(len(names), len(results))] {
+		meta, ok := n.b.archive.program.GraphModule.Graph.Tensors[names[i]]
+		shape, open := meta.shape()
+		switch {
+		case !ok || t == nil:
+		case meta.DType == dtHalf || meta.DType == dtBF16 || meta.DType == dtDouble:
+			panic(n.fail("export the network in float32: net.float()", "computes in %v", meta.DType))
+		case n.b.fixed && len(open) == 0 && !slices.Equal(shape, t.Extents()):
+			panic(n.fail("the file may be damaged", "makes a tensor of shape %v, the file says %v", t.Extents(), shape))
+		}
 	}
-	shape, open := meta.shape()
-	var err error
-	switch {
-	case meta.DType == dtHalf || meta.DType == dtBF16 || meta.DType == dtDouble:
-		err = n.fail("export the network in float32: net.float()", "computes in %v", meta.DType)
-	case n.b.fixed && len(open) == 0 && !slices.Equal(shape, t.Extents()):
-		err = n.fail("the file may be damaged", "makes a tensor of shape %v, the file says %v", t.Extents(), shape)
-	default:
-		return t
-	}
-	n.b.faults.Add(err)
-	return n.b.bad
 }
 
 // overwrite follows in-place writes: a tensor that n overwrites has n's result from here on. Others
@@ -178,12 +142,14 @@ func (n *node) overwrite() {
 	switch {
 	case self == "" || len(makes) == 0:
 	case strings.HasSuffix(op, "_") && !n.row.view:
-		for name := range b.tensors {
-			if r, ok := b.roots[name]; name != self && name != makes[0] && (name == root || ok && r == root) {
+		b.stale[root] = n.base
+		for name, r := range b.roots {
+			if r == root {
 				b.stale[name] = n.base
 			}
 		}
-		b.tensors[self] = b.tensors[makes[0]]
+		delete(b.stale, self)
+		b.SetTensor(self, b.Tensor(makes[0]))
 		b.roots[makes[0]] = root
 	case n.row.view:
 		for _, name := range makes {
@@ -202,7 +168,7 @@ func (b *builder) scalar(n *node) (ok bool) {
 		in := &n.Inputs[i].Arg
 		n.args[fmt.Sprint(i)] = in
 		if in.Tensor != nil {
-			v = append(v, b.tensor(n, in.Tensor.Name).Extents()...)
+			v = append(v, n.tensor(in.Tensor.Name).Extents()...)
 			continue
 		}
 		v = append(v, n.integers(fmt.Sprint(i), nil)...)
@@ -226,7 +192,7 @@ func (b *builder) scalar(n *node) (ok bool) {
 }
 
 // evaluate makes the node's outputs: constants of constants, or nodes of the graph.
-func (b *builder) evaluate(n *node) []*tensor {
+func (n *node) evaluate() []*tensor {
 	for _, name := range n.row.required() {
 		if n.args[name] == nil {
 			panic(n.fail("", "argument %q is missing", name))

@@ -36,17 +36,16 @@ func parse(ctx context.Context, file string, data []byte, o importer.Options, ev
 	return kit.Read(func() *graph.Graph {
 		a := openArchive(file, data, memory)
 		b := newBuilder(ctx, a, o, eval, memory+8*int64(len(data)))
-		b.cut()
-		b.inputs()
-		for i := range b.nodes {
+		b.signature()
+		b.part = kit.Must(b.wiring().Part(o))
+		b.Inputs(b.part.Inputs, b.part.Outputs, b.input)
+		for i, keep := range b.part.Keep {
 			kit.Check(ctx.Err())
-			b.node(i)
+			if keep {
+				b.node(i)
+			}
 		}
-		b.outputs()
-		b.adviseCut()
-		kit.Check(b.faults.Err())
-		b.Graph().Prune()
-		return kit.Must(source.Adapt(b.Graph().Graph(), o))
+		return b.Finish(b.part.Outputs, "return a copy of it", b.wiring)
 	})
 }
 

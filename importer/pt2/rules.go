@@ -613,7 +613,7 @@ func sliced(n *node) *tensor {
 	}
 	start, end := n.integer("start", 0), n.integer("end", math.MaxInt)
 	s := kit.Cut(t.Extents()[axis], start, end, step)
-	if n.b.sizes.Batch().Slice(t.Extents()[axis:], s.Begin, step, min(s.Count, end)) > s.Count {
+	if n.b.Sizes().Batch().Slice(t.Extents()[axis:], s.Begin, step, min(s.Count, end)) > s.Count {
 		end = math.MaxInt // all positions were meant
 	}
 	return n.cut(t, axis, start, end, step)
@@ -717,5 +717,5 @@ func arange(n *node) *tensor {
 	for i := range data {
 		data[i] = float32(start + float64(i)*step)
 	}
-	return n.b.Constant([]int{len(data)}, false, data)
+	return n.b.Constant([]int{len(data)}, data)
 }

@@ -89,6 +89,14 @@ func (w *Wiring) Errorf(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: w.File}, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
+// Part is the part that options ask for.
+func (w *Wiring) Part(o importer.Options) (*Part, error) {
+	if len(o.Begin)+len(o.End) > 0 {
+		return w.Cut(o.Begin, o.End)
+	}
+	return &Part{Keep: slices.Repeat([]bool{true}, len(w.Nodes)), Inputs: w.Inputs, Outputs: w.Outputs}, nil
+}
+
 // Cut finds the part between tensors: from begin, or the network's inputs, to end, or the network's
 // outputs. Only inputs that the part needs are its own. Errors are *ir.Error.
 func (w *Wiring) Cut(begin, end []string) (*Part, error) {
@@ -166,9 +174,9 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 	return p, nil
 }
 
-// Advise adds, to the errors about unsupported nodes, the options that leave these nodes out. bad
+// advise adds, to the errors about unsupported nodes, the options that leave these nodes out. bad
 // are all nodes that cannot be read.
-func (w *Wiring) Advise(faults []*ir.Error, bad map[int]bool) {
+func (w *Wiring) advise(faults []*ir.Error, bad map[int]bool) {
 	advice := w.Advice(func(node int) bool { return bad[node] })
 	if advice == "" {
 		return
