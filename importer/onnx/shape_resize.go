@@ -56,10 +56,8 @@ func lowerResize(n *node) *tensor {
 		case s.in == s.out && s.scale == 1:
 		case linear:
 			positions := n.coordinates(s)
-			for i, p := range positions {
-				positions[i] = max(0, min(p, float32(s.in-1)))
-			}
-			between = append(between, kit.AlongAxis(d, s.in, positions))
+			rule := func(i int) float32 { return positions[i] }
+			between = append(between, kit.AlongAxis(d, s.in, kit.Positions(s.in, s.out, rule)))
 		default:
 			near = append(near, &kit.Along{Axis: d, Whole: n.nearest(s)})
 		}

@@ -79,8 +79,8 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers(averages, "self output_size", divides, adaptive("AveragePool", "ReduceMean"))
 	layers("adaptive_max_pool1d adaptive_max_pool2d", "self output_size", divides, adaptive("MaxPool", "ReduceMax"))
 	sizes := "?input self output_size align_corners scales_h scales_w scale_factors"
-	layers("upsample_nearest2d", sizes, "", upsample(nearest))
-	layers("_upsample_nearest_exact2d", sizes, "", upsample(nearestExact))
+	layers("upsample_nearest2d", sizes, "", upsample(nearest(0)))
+	layers("_upsample_nearest_exact2d", sizes, "", upsample(nearest(0.5)))
 	layers("upsample_bilinear2d", sizes, "", upsample(bilinear))
 
 	layers("add", "self other ?alpha", "", arithmetic("Add"))
@@ -155,11 +155,11 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("argmax", "self ?dim keepdim", "along one axis; positions are i32", arg("ArgMax"))
 	layers("argmin", "self ?dim keepdim", "along one axis; positions are i32", arg("ArgMin"))
 
-	comparisons := map[string]string{"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
-		"gt": "greater", "ge": "greater_equal"}
-	for name, op := range comparisons {
+	for name, op := range map[string]string{"lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"} {
 		add(name, "self other", compare(op), row{logic: true})
 	}
+	add("eq", "self other", equal, row{logic: true})
+	add("ne", "self other", func(n *node) *tensor { return n.b.Op("Not", nil, equal(n)) }, row{logic: true})
 	add("logical_not bitwise_not", "self", logic("Not"), row{logic: true, limits: "truth values"})
 	for name, op := range map[string]string{"and": "And", "or": "Or", "xor": "Xor"} {
 		add("logical_"+name+" bitwise_"+name+" __"+name+"__", "self other", logic(op),

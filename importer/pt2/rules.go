@@ -106,11 +106,15 @@ func reduced(op string) rule {
 }
 
 func (n *node) reduce(op string, t *tensor, axes []int, keep bool) *tensor {
-	attrs := onnx.Attrs{"keepdims": 0}
-	if keep {
-		attrs["keepdims"] = 1
+	return n.b.Op(op, onnx.Attrs{"keepdims": truth(keep)}, t, n.b.Integers(axes...))
+}
+
+// truth is 1 for true.
+func truth(v bool) int {
+	if v {
+		return 1
 	}
-	return n.b.Op(op, attrs, t, n.b.Integers(axes...))
+	return 0
 }
 
 // extreme is the greatest or the least of elements: of two tensors, or along axes.
@@ -129,10 +133,7 @@ func arg(op string) rule {
 		if !n.has("dim") {
 			panic(n.fail("give an axis (dim)", "looks for a position among all elements"))
 		}
-		attrs := onnx.Attrs{"axis": n.integer("dim", 0), "keepdims": 0}
-		if n.flag("keepdim", false) {
-			attrs["keepdims"] = 1
-		}
+		attrs := onnx.Attrs{"axis": n.integer("dim", 0), "keepdims": truth(n.flag("keepdim", false))}
 		return n.b.Op(op, attrs, n.operand("self"))
 	}
 }
@@ -151,24 +152,22 @@ func (n *node) truths(name string) *tensor {
 
 // compare is a comparison of two tensors, or of a tensor and a number.
 func compare(op string) rule {
-	spelling := map[string]string{"less": "Less", "less_equal": "LessOrEqual", "greater": "Greater",
-		"greater_equal": "GreaterOrEqual"}[op]
 	return func(n *node) *tensor {
 		x, y := n.operand("self"), n.operand("other")
-		switch truths := x.IsTruth() || y.IsTruth(); {
-		case spelling == "" && !truths:
-			return n.b.EmitEach(op, nil, x, y)
-		case spelling == "":
-			out := n.b.Op("Xor", nil, n.truths("self"), n.truths("other"))
-			if op == "equal" {
-				out = n.b.Op("Not", nil, out)
-			}
-			return out
-		case truths:
+		if x.IsTruth() || y.IsTruth() {
 			panic(n.fail("convert them with .float()", "compares truth values"))
 		}
-		return n.b.Op(spelling, nil, x, y)
+		return n.b.Op(op, nil, x, y)
 	}
+}
+
+// equal compares two tensors of numbers or of truth values.
+func equal(n *node) *tensor {
+	x, y := n.operand("self"), n.operand("other")
+	if x.IsTruth() || y.IsTruth() {
+		x, y = n.truths("self"), n.truths("other")
+	}
+	return n.b.Op("Equal", nil, x, y)
 }
 
 // logic is an operator of truth values.
@@ -388,8 +387,9 @@ func layerNorm(n *node) *tensor {
 	return n.b.Op("LayerNormalization", attrs, n.operand("input"), n.operand("weight"), n.operand("bias"))
 }
 
-// upsample resizes images.
-func upsample(position func(i int, s scaling) float64) rule {
+// upsample resizes images by a rule for positions along an axis. scale is the distance of
+// neighbours in the input.
+func upsample(rule func(n *node, in, out int, scale float32) func(i int) float32) rule {
 	return func(n *node) *tensor {
 		t := n.operand("input")
 		if t == nil {
@@ -404,19 +404,21 @@ func upsample(position func(i int, s scaling) float64) rule {
 			factors = [2]float64{float64(a.Floats[0]), float64(a.Floats[1])}
 		}
 		var near, between []*kit.Along
-		for d := range 2 {
-			s := scaling{in: t.Extents()[2+d], corners: n.flag("align_corners", false), factor: factors[d]}
-			if s.out = int(min(float64(s.in)*s.factor, graph.MaxElems)); len(size) == 2 {
-				s.out = size[d]
+		for d, factor := range factors {
+			in := t.Extents()[2+d]
+			out := int(min(float64(in)*factor, graph.MaxElems))
+			if len(size) == 2 {
+				out = size[d]
 			}
-			if s.out < 1 || s.out > graph.MaxElems || s.factor < 0 {
-				panic(n.fail("", "axis %d of %v gets %d positions", 2+d, t.Extents(), s.out))
+			if out < 1 || out > graph.MaxElems || factor < 0 {
+				panic(n.fail("", "axis %d of %v gets %d positions", 2+d, t.Extents(), out))
 			}
-			n.b.Take(2 * s.out)
-			at := make([]float32, s.out)
-			for i := range at {
-				at[i] = float32(min(max(0, position(i, s)), float64(s.in-1)))
+			scale := kit.Scale(in, out, false)
+			if factor > 0 {
+				scale = float32(1 / factor)
 			}
+			n.b.Take(2 * out)
+			at := kit.Positions(in, out, rule(n, in, out, scale))
 			if from, whole := kit.WholePositions(at); whole {
 				near = append(near, &kit.Along{Axis: 2 + d, Whole: from})
 			} else {
@@ -427,38 +429,18 @@ func upsample(position func(i int, s scaling) float64) rule {
 	}
 }
 
-// scaling is the change of an axis by upsample. factor is 0 if the program does not say it.
-type scaling struct {
-	in, out int
-	corners bool
-	factor  float64
+// nearest takes the pixel below a position, at an offset from its beginning.
+func nearest(offset float32) func(n *node, in, out int, scale float32) func(i int) float32 {
+	return func(_ *node, _, _ int, scale float32) func(i int) float32 { return kit.NearestRule(scale, offset) }
 }
 
-// step is the distance of neighbours of the result in the input, in f32.
-func (s scaling) step() float64 {
-	if s.factor > 0 {
-		return float64(float32(1 / s.factor))
+// bilinear takes positions between pixels.
+func bilinear(n *node, in, out int, scale float32) func(i int) float32 {
+	corners := n.flag("align_corners", false)
+	if corners {
+		scale = kit.Scale(in, out, true)
 	}
-	return float64(float32(s.in) / float32(s.out))
-}
-
-// nearest is the position that position i of the result takes.
-func nearest(i int, s scaling) float64 { return math.Floor(float64(float32(i) * float32(s.step()))) }
-
-// nearestExact is nearest by the centers of pixels.
-func nearestExact(i int, s scaling) float64 {
-	return math.Floor(float64(float32((float64(i) + 0.5) * s.step())))
-}
-
-// bilinear is the position in the input, between pixels, of position i of the result.
-func bilinear(i int, s scaling) float64 {
-	switch {
-	case s.corners && s.out > 1:
-		return float64(float32(i) * (float32(s.in-1) / float32(s.out-1)))
-	case s.corners:
-		return 0
-	}
-	return float64(float32(s.step())*(float32(i)+0.5) - 0.5)
+	return kit.LinearRule(scale, !corners)
 }
 
 // reshaped is t with another shape.
@@ -627,40 +609,30 @@ func selected(n *node) *tensor {
 	return n.reshaped(n.cut(t, axis, at, at+1, 1), slices.Delete(slices.Clone(t.Extents()), axis, axis+1))
 }
 
-// parts cuts an axis into parts.
+// parts cuts an axis into parts: of a list of sizes, or of one. The last one may be smaller.
 func parts(n *node) (outs []*tensor) {
 	t := n.operand("self")
 	axis, begin := n.dim(t), 0
 	extent := t.Extents()[axis]
-	for _, size := range n.partSizes(extent) {
-		if size < 1 || begin+size > extent || len(outs) > len(n.makes()) {
-			panic(n.fail("", "parts do not fit the %d positions of axis %d", extent, axis))
+	sizes := n.integers("split_sizes", n.integers("split_size", nil))
+	if n.has("chunks") {
+		chunks := max(1, n.integer("chunks", 1))
+		sizes = []int{(extent + chunks - 1) / chunks}
+	}
+	if len(sizes) == 1 && !n.has("split_sizes") {
+		size := max(1, sizes[0])
+		for sizes = nil; len(sizes)*size < extent && len(sizes) <= len(n.makes()); {
+			sizes = append(sizes, min(size, extent-len(sizes)*size))
+		}
+	}
+	for _, size := range sizes {
+		if size < 1 || begin+size > extent || len(outs) == len(n.makes()) {
+			panic(n.fail("", "parts %v do not fit the %d positions of axis %d", sizes, extent, axis))
 		}
 		outs = append(outs, n.cut(t, axis, begin, begin+size, 1))
 		begin += size
 	}
 	return outs
-}
-
-// partSizes are the sizes of parts: a list, or equal ones. The last one may be smaller.
-func (n *node) partSizes(extent int) (sizes []int) {
-	list := n.integers("split_sizes", n.integers("split_size", nil))
-	if n.has("split_sizes") || len(list) > 1 {
-		return list
-	}
-	size := 1
-	if chunks := max(1, n.integer("chunks", 1)); n.has("chunks") {
-		size = (extent + chunks - 1) / chunks
-	} else if len(list) == 1 {
-		size = list[0]
-	}
-	if size < 1 || extent/size > len(n.makes()) {
-		panic(n.fail("", "parts of %d positions of %d", size, extent))
-	}
-	for left := extent; left > 0; left -= size {
-		sizes = append(sizes, min(size, left))
-	}
-	return sizes
 }
 
 // pad puts numbers, or elements of the tensor itself, around a tensor.
