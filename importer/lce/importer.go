@@ -24,14 +24,9 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 	return parse(ctx, path, data, o, maxWeights)
 }
 
-// Parse reads a model from data, to the end. file is its name in messages, and, without folder and
-// extension, the graph's. Every error is, or joins, *ir.Error with the file and, where there is
-// one, the operator.
-func Parse(file string, data []byte) (*graph.Graph, error) {
-	return parse(context.Background(), file, data, importer.Options{}, maxWeights)
-}
-
-// parse reads data as o asks for it, and allows constants of at most limit elements in all.
+// parse reads data as o asks for it, and allows constants of at most limit elements in all. name is
+// that of the file in messages, and, without folder and extension, the graph's. Every error is, or
+// joins, *ir.Error with the file and, where there is one, the operator.
 func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
 	return kit.Read(func() *graph.Graph {
 		f := decode(name, data)

@@ -79,14 +79,6 @@ func folder(dir string) Opener {
 	}
 }
 
-// Parse reads a model from data, to the end; file is its name in messages. Ops that are not
-// supported are reported all at once, as errors joined. A batch size that the file leaves open
-// becomes 1, which the input notes. Ops on constants that this package does not compute itself
-// become nodes of the graph.
-func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
-	return parse(context.Background(), file, data, open, importer.Options{}, nil, baseMemory)
-}
-
 // textStart returns the first characters of data if they are those of a text: printable ones,
 // blanks and ends of lines.
 func textStart(data []byte) (string, bool) {
@@ -100,7 +92,8 @@ func textStart(data []byte) (string, bool) {
 	return string(start[:min(len(start), shown)]), len(start) > 0
 }
 
-// parse is Parse with options o, an Evaluator, and a bound on the memory for reading any file.
+// parse reads a model from data as o asks for it; file is its name in messages. Ops that are not
+// supported are reported all at once, as errors joined. memory bounds what reading any file takes.
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator,
 	memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
