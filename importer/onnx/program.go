@@ -109,25 +109,21 @@ func (p *Program) Constant(shape []int, data []float32) *Tensor {
 }
 
 // Stored returns a tensor of the file with these bytes. Its type is one of ONNX, as ONNX numbers
-// them. Truth values stay what they are, and all others become floats: NaN for integers that f32
-// does not have.
+// them. Truth values stay what they are, and all others become floats. It fails at an integer that
+// f32 does not have.
 func (p *Program) Stored(dt int, shape []int, raw []byte) *Tensor {
 	if dtype(dt) == dtFloat {
 		return p.Constant(shape, f32.FromBytes(raw))
 	}
 	a := p.b.mem.newArray(dtype(dt), shape)
-	if readRaw(a, raw); a.dt == dtBool {
-		return &tensor{shape: shape, konst: a}
-	}
-	out := p.b.mem.newArray(dtFloat, shape)
-	for k := range out.f {
-		if v := a.number(k); a.dt.float() || math.Abs(v) <= maxExact {
-			out.f[k] = float32(v)
-		} else {
-			out.f[k] = float32(math.NaN())
+	if readRaw(a, raw); a.dt != dtBool {
+		for k := range a.len() {
+			v := a.number(k)
+			p.b.n.failIf(!a.dt.float() && math.Abs(v) > maxExact, "", "reads a tensor that holds %g, an integer beyond 2^24", v)
 		}
+		a = p.b.n.convert(a, dtFloat)
 	}
-	return &tensor{shape: shape, konst: out}
+	return &tensor{shape: shape, konst: a}
 }
 
 // Integers returns a constant list.

@@ -198,13 +198,8 @@ func (n *node) evaluate() []*tensor {
 			panic(n.fail("", "argument %q is missing", name))
 		}
 	}
-	computed := len(n.tensors) == 0
 	for _, list := range n.tensors {
-		computed = computed || slices.ContainsFunc(list, func(t *tensor) bool { return !isConstant(t) })
-	}
-	for name, list := range n.tensors {
 		for _, t := range list {
-			data, _ := t.Numbers()
 			switch {
 			case n.row.view:
 			case t.IsTruth() && !n.row.logic:
@@ -212,9 +207,6 @@ func (n *node) evaluate() []*tensor {
 					"an operand holds truth values, which only torch.where, logic and conversions may read"))
 			case t.IsWhole():
 				panic(n.fail("", "an operand holds positions; arithmetic on integers is not supported"))
-			case !computed && !n.row.logic &&
-				(len(data) == 0 || slices.ContainsFunc(data, func(v float32) bool { return v != v })):
-				panic(n.fail("", "its operand %q is empty, or holds a NaN or an integer beyond 2^24", name))
 			}
 		}
 	}
