@@ -41,13 +41,13 @@ func Table() []Row {
 
 		{"importer", nil, nil},
 		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
-		{"importer/internal/kit", []string{"graph", "graph/scalar", "internal/f32", "ir"}, nil},
-		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
+		{"importer/internal/kit", []string{"graph", "graph/scalar"}, nil},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/f32", "internal/names", "ir"}, nil},
+		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx", "ir"}, nil},
 		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
