@@ -87,7 +87,7 @@ func chain() (*ir.Program, driver.DriverInfo) {
 		}
 		p.Stages = append(p.Stages, ir.Stage{Name: fmt.Sprint("s", i), Func: "step", Args: []string{"w", src, dst}})
 	}
-	return p, driver.DriverInfo{Name: "m", Run: "m_run_1", Kernels: map[string]string{"step": "step"}, Scratch: 40,
+	return p, driver.DriverInfo{Name: "m", Run: "m_run_1", Kernels: map[string]string{"step": "step"}, Units: map[string]int{"step": 1}, Scratch: 40,
 		Weights: "weights", Offsets: map[string]int64{"w": 0}, Describe: "about", Arena: p.Arena}
 }
 
@@ -153,7 +153,7 @@ func i32s(b []byte) []int32 { return unsafe.Slice((*int32)(unsafe.Pointer(&b[0])
 func TestThreads(t *testing.T) {
 	p, d := chain()
 	call := load(t, p, d)
-	_, sync0 := block(128)
+	_, sync0 := block(abi.SyncBytes)
 	for _, n := range []int{1, 2, 3, 4, 2, 7} {
 		x, xAt := block(64)
 		y, yAt := block(64)
@@ -225,7 +225,7 @@ func TestStatus(t *testing.T) {
 	p, d := chain()
 	call := load(t, p, d)
 	_, a := block(256)
-	_, s := block(128)
+	_, s := block(abi.SyncBytes)
 	in, bad, null := []uintptr{a}, []uintptr{a + 4}, []uintptr{0}
 	at := func(p []uintptr) uintptr { return uintptr(unsafe.Pointer(&p[0])) }
 	for i, c := range []struct {

@@ -17,6 +17,7 @@ import (
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/difftest"
+	"ripc/internal/abi"
 	"ripc/internal/need"
 	"ripc/ir"
 	"ripc/ir/interp"
@@ -220,7 +221,7 @@ func (l *library) run(t testing.TB, name string, n int, args [][]byte) {
 	}
 	ws, freeWorkspace := fenced(t, max(int(l.scratch)*n, 64))
 	defer freeWorkspace()
-	sync0, freeSync := fenced(t, 128)
+	sync0, freeSync := fenced(t, abi.SyncBytes)
 	defer freeSync()
 	fn, err := purego.Dlsym(l.handle, "test_run_stages")
 	if err != nil {
