@@ -115,7 +115,7 @@ none:
 {{range $i, $s := .Stages}}
 stage.{{$i}}: ; {{.Name}}
 {{range .Places}}  {{.Pointer}} = getelementptr i8, ptr {{.Base}}, i64 {{.Offset}}
-{{end}}  call void @{{.Kernel}}({{range .Args}}ptr {{.}}, {{end}}ptr %scratch, i32 %part, i32 %parts)
+{{end}}  call void @{{.Kernel}}({{range .Args}}ptr {{.}}, {{end}}ptr %scratch, {{if .Units}}i32 %part, i32 %parts{{else}}i32 0, i32 1{{end}})
   ret void
 {{end}}}
 {{/* units returns the number of units of each thread's part of stage s; 0 is one unit for all threads. */}}
