@@ -21,8 +21,8 @@ const (
 	Align = 64
 	// SyncBytes is the size of ripc_sync.
 	SyncBytes = Claims + claimLines*Align
-	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters of a barrier, each in a
-	// cache line of its own: the threads that wait at it, and the barriers that were passed.
+	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters of a barrier, each in
+	// a cache line of its own: the threads that wait at it, and the barriers that were passed.
 	Arrived, Passed = 0, 64
 	// Entered, Left and Units are the offsets of 32-bit counters for threads that share units of
 	// work: the threads that began a run, those that ended it, and the units of a stage that are
