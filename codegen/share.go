@@ -8,8 +8,8 @@ const mostUnits = 4
 
 // Units returns the number of units into which each thread's part of f is cut. A kernel runs a unit
 // if it is called as one of that many threads, which deps.Check has proved legal for any number. It
-// is 0 for a Func without parallel loops, which one thread runs. It is 1 if code outside of the
-// parallel loops stores something, since each unit would repeat it.
+// is 0 for a Func that one thread runs, because no parallel loop has several iterations. It is 1 if
+// code outside of the parallel loops stores something, since each unit would repeat it.
 func Units(f *ir.Func) int {
 	extent, repeated := 0, false
 	ir.Walk(f.Body, func(s ir.Stmt) bool {
@@ -24,8 +24,11 @@ func Units(f *ir.Func) int {
 		}
 		return true
 	})
-	if repeated {
-		return min(1, extent)
+	switch {
+	case extent <= 1:
+		return 0
+	case repeated:
+		return 1
 	}
 	return min(mostUnits, extent)
 }
