@@ -20,9 +20,6 @@ func floatKnobs(l *Layer) []Knob {
 	if _, ok := l.inputVectors(); ok {
 		ks = append(ks, Knob{byLane, "bring inputs as vectors, and multiply with their lanes", []int{0, 1}})
 	}
-	if row, _ := l.fmaRow(); row != nil {
-		ks = append(ks, Knob{ordered, "add up a row of taps by one instruction, in ripc's own order", []int{0, 1}})
-	}
 	return ks
 }
 

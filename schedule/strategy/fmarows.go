@@ -8,9 +8,58 @@ import (
 	"ripc/targets/isa"
 )
 
-// fmaRow returns the instruction that adds up rows of taps of float sums, or nil. It fixes the
-// order of its code, for in-order cores. A row is all taps of a window's row, or some channels of a
-// tap.
+// fmaRows adds up rows of taps of float sums, each row by one instruction. It fixes the order of its
+// code, for in-order cores.
+func fmaRows() Strategy {
+	return Strategy{
+		Name: "fma_rows", Text: "fused multiply-adds of rows of taps, in ripc's own order",
+		Applies: func(l *Layer) (bool, string) {
+			if !l.sum.exists() || !l.float() {
+				return false, "it does not add up floats over windows"
+			}
+			if row, _ := l.fmaRow(); row == nil || len(fmaLanes(l, row)) == 0 {
+				return false, "no instruction of the target adds up its rows of taps in order"
+			}
+			return true, ""
+		},
+		Knobs: func(l *Layer) []Knob {
+			row, _ := l.fmaRow()
+			ks := append(fmaLanes(l, row), rowsKnob(l),
+				Knob{tileW, "positions with sums in registers together", []int{row.Positions}})
+			return append(ks, orderKnobs(l)[1:]...)
+		},
+		build: func(b *builder, v Values) {
+			t := b.tiles(v)
+			b.placeStages(t)
+			b.pads()
+			b.fmaRows(b.reduction())
+			b.stagesBetween()
+			b.finish(t)
+		},
+	}
+}
+
+// fmaLanes returns the knob of channels that are computed together. They are blocks of an
+// instruction's channels. Channels of a packed output need a knob only if there are several words.
+func fmaLanes(l *Layer, row *isa.Instr) []Knob {
+	ks := lanesKnobs(l)
+	if l.packed {
+		if l.out.extent(ir.Bit)%row.Lanes != 0 {
+			return nil
+		}
+		return append(ks, Knob{part, "channels of a word with sums in registers together", []int{row.Lanes}})
+	}
+	ks[0].Domain = slices.DeleteFunc(slices.Clone(ks[0].Domain), func(n int) bool {
+		return n%row.Lanes != 0 || l.out.extent(ir.Channel)%n != 0
+	})
+	if len(ks[0].Domain) == 0 {
+		return nil
+	}
+	return ks
+}
+
+// fmaRow returns the instruction that adds up rows of taps of float sums, or nil. A row is all taps
+// of a window's row, or some channels of a tap.
 func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	x, w := l.read(), l.filters()
 	if !l.Target.InOrder || x == nil || w == "" || len(x.Idx) < 3 || l.scattered || l.runLength > 0 || l.window() > 0 {
@@ -23,10 +72,9 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 		return nil, false
 	}
 	stride, window := int(col[l.sum.loop(ir.Col)])*channels, max(1, l.sum.extent(ir.TapCol))
-	filters := max(l.out.extent(ir.Bit), l.out.extent(ir.Channel))
 	member := func(taps int) *isa.Instr {
 		return l.instr(isa.FmaRow, func(i isa.Instr) bool {
-			return i.Taps == taps && i.Stride == stride && i.Positions <= l.out.extent(ir.Col) && filters%i.Lanes == 0
+			return i.Taps == taps && i.Stride == stride && i.Positions <= l.out.extent(ir.Col)
 		})
 	}
 	if read == channels && (window == 1 || col[l.sum.loop(ir.TapCol)] == 1) {
@@ -34,20 +82,18 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 			return row, true
 		}
 	}
-	if read%isa.FmaTaps != 0 {
-		return nil, false
+	for taps := 2 * isa.FmaTaps; taps >= isa.FmaTaps; taps /= 2 {
+		if read%taps == 0 {
+			return member(taps), false
+		}
 	}
-	return member(isa.FmaTaps), false
+	return nil, false
 }
 
 // fmaRows adds up the sums of a tile by rows of taps.
-func (b *builder) fmaRows(loops []string, v Values) {
+func (b *builder) fmaRows(loops []string) {
 	row, whole := b.fmaRow()
 	positions, filters := b.sum.loop(ir.Col), loops[len(loops)-1]
-	if row == nil || b.extent(positions) != row.Positions || b.extent(filters)%row.Lanes != 0 {
-		b.errorf("there is no instruction for a row of taps at %d positions", v[tileW])
-		return
-	}
 	x, w, last := b.read(), b.filters(), len(b.read().Idx)-1
 	channels, vector := len(weightAxes())-1, row.Lanes/b.lanesOfFloats()
 	sums := []string{b.sum.buf}

@@ -65,20 +65,16 @@ func buildTile(b *builder, v Values) {
 		parts, channel := b.divide(c, v[part])
 		loops = append([]string{parts}, append(loops[:len(loops)-1], channel)...)
 	}
-	switch {
-	case v[ordered] == 1:
-		b.fmaRows(loops, v)
-	case v[byLane] == 1:
-		b.packFilters(b.extent(loops[len(loops)-1]))
+	b.packFilters(b.extent(loops[len(loops)-1]))
+	if v[byLane] == 1 {
 		b.byLane(loops, t)
-	default:
-		b.packFilters(b.extent(loops[len(loops)-1]))
+	} else {
 		b.reorder(loops...)
 		b.registers(b.sum.buf)
 	}
 	b.stagesBetween()
 	b.finish(t)
-	if v[unroll] == 1 && v[byLane] == 0 && v[ordered] == 0 {
+	if v[unroll] == 1 && v[byLane] == 0 {
 		b.writeOut(b.sum.buf)
 	}
 }

@@ -41,6 +41,7 @@ func fmaRows() []Instr {
 	slices.Sort(strides)
 	for _, s := range slices.Compact(strides) {
 		add(FmaTaps, s)
+		add(2*FmaTaps, s)
 	}
 	return is
 }
