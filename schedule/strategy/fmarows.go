@@ -8,8 +8,8 @@ import (
 	"ripc/targets/isa"
 )
 
-// fmaRows adds up rows of taps of float sums, each row by one instruction. It fixes the order of its
-// code, for in-order cores.
+// fmaRows adds up rows of taps of float sums, each row by one instruction. Its code has a fixed
+// order, for in-order cores.
 func fmaRows() Strategy {
 	return Strategy{
 		Name: "fma_rows", Text: "fused multiply-adds of rows of taps, in ripc's own order",
@@ -110,7 +110,8 @@ func (b *builder) fmaRows(loops []string) {
 		b.packBlocks(w, row.Lanes)
 		channels++
 	}
-	b.must(steps.Pack(w, row.Lanes/vector, append(steps.First(channels), steps.Inner(channels), steps.Outer(channels))...))
+	order := append(steps.First(channels), steps.Inner(channels), steps.Outer(channels))
+	b.must(steps.Pack(w, row.Lanes/vector, order...))
 	b.must(steps.Flatten(x.Buf, last-1))
 	tap, reduce := b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce)
 	groups := ""

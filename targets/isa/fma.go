@@ -1,19 +1,16 @@
 package isa
 
-import (
-	"slices"
+import "ripc/ir"
 
-	"ripc/ir"
-)
-
-// FmaTaps is the number of channels of a row of FmaRow that reads few channels of each pixel.
+// FmaTaps is the smaller number of channels of a row of FmaRow that reads some channels of each
+// pixel. The larger one is twice that.
 const FmaTaps = 8
 
 // fmaRows are of FmaRow, for four positions by four registers of filters: their sums are half of
-// the registers. A row is all taps of a stem's pixels, which have three channels, or FmaTaps
-// channels of each pixel. Strides are those of stems, and numbers of channels with a common factor.
+// the registers. A row is all taps of a stem's pixels, which have three channels, or some channels
+// of each pixel. Strides are those of stems, and usual numbers of channels.
 func fmaRows() []Instr {
-	const positions, filters, channels, widest = 4, 16, 3, 2048
+	const positions, filters, channels, fewChannels, widest = 4, 16, 3, 256, 2048
 	f := family{
 		"${cpu}_fma_row_${positions}x${taps}x${lanes}_s${stride}",
 		"out %acc: f32[$positions, $lanes], %x: f32[$run], %w: f32[$taps, 4, $registers]",
@@ -30,18 +27,15 @@ func fmaRows() []Instr {
 			add(window*channels, step*channels)
 		}
 	}
-	var strides []int
-	for n := FmaTaps; n <= widest; n *= 2 { // eighths of each power of two
-		for k := 8; k < 16; k++ {
-			if s := n * k / 8; s%FmaTaps == 0 && s <= widest {
-				strides = append(strides, s)
+	for n := FmaTaps; n <= widest/2; n *= 2 {
+		for stride := n; stride < 2*n; stride += max(n/4, FmaTaps) {
+			if stride%(2*FmaTaps) == 0 {
+				add(2*FmaTaps, stride)
+			}
+			if stride < fewChannels {
+				add(FmaTaps, stride)
 			}
 		}
-	}
-	slices.Sort(strides)
-	for _, s := range slices.Compact(strides) {
-		add(FmaTaps, s)
-		add(2*FmaTaps, s)
 	}
 	return is
 }

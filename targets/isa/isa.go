@@ -81,8 +81,8 @@ const (
 	// against e.
 	Tables
 	// FmaRow is products of floats, fused with additions in order, of a run of taps for several
-	// positions: acc[p, l] = fma(x[Stride*p+t], w[t, l], acc[p, l]), with t < Taps. The filters of a
-	// tap in w alternate between registers.
+	// positions: acc[p, l] = fma(x[Stride*p+t], w[t, l], acc[p, l]), t < Taps. Filters of a tap in w
+	// alternate between registers.
 	FmaRow
 )
 

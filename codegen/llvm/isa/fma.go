@@ -74,14 +74,14 @@ func (f *fmaLines) write() {
 	}
 }
 
-// behind returns the number of inputs from element e on.
-func (f *fmaLines) behind(e int) int { return (f.Positions-1)*f.Stride + f.Taps - e }
+// remaining returns the number of inputs from element e on.
+func (f *fmaLines) remaining(e int) int { return (f.Positions-1)*f.Stride + f.Taps - e }
 
 // vector returns the first element of the vector that holds element e of the inputs. Vectors begin
-// at multiples of four elements. The last one begins one element earlier in place of three elements.
+// at multiples of four elements. If three elements remain, the last one begins one element earlier.
 func (f *fmaLines) vector(e int) int {
 	first := e / 4 * 4
-	if f.behind(first) == 3 {
+	if f.remaining(first) == 3 {
 		return first - 1
 	}
 	return first
@@ -125,7 +125,7 @@ func (f *fmaLines) loadInputs(vectors []int) {
 		}
 		k := slices.IndexFunc(f.inputs[:], func(e int) bool { return !slices.Contains(vectors, e) })
 		f.inputs[k] = v
-		part := map[int]string{1: "s", 2: "d", 4: "q"}[min(4, f.behind(v))]
+		part := map[int]string{1: "s", 2: "d", 4: "q"}[min(4, f.remaining(v))]
 		f.line("ldr %s%d, [$%d, #%d]", part, k, f.sums, 4*v)
 	}
 }
