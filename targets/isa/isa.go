@@ -80,6 +80,10 @@ const (
 	// Tables makes tables for LookUp: t[g, e] is the count of group g of the channels in words
 	// against e.
 	Tables
+	// FmaRow is products of floats, fused with additions in order, of a run of taps for several
+	// positions: acc[p, l] = fma(x[Stride*p+t], w[t, l], acc[p, l]), t < Taps. Filters of a tap in w
+	// alternate between registers.
+	FmaRow
 )
 
 // Instr is an instruction with its requirements, and the properties by which a schedule chooses.
@@ -100,7 +104,8 @@ type Instr struct {
 	Type ir.Type // of the result
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row,
 	// and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow;
-	// WidenAddMemory has Positions where it adds to those of such a row.
+	// WidenAddMemory has Positions where it adds to those of such a row. FmaRow has Positions, Taps
+	// and a Stride.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
 	// each word of activations is there once for each filter of a register (schedule.Replicate)
@@ -147,7 +152,8 @@ var (
 		c := a64()
 		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c),
 			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
-			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), allTables("aarch64"))
+			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(),
+			allTables("aarch64"))
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()

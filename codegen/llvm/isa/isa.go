@@ -79,6 +79,6 @@ func writers() map[isa.Meaning]func(*code) {
 		isa.PackLess: packLess,
 		isa.Clear:    clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp,
 		isa.Tables:      tables,
-		isa.XorCountRow: xorCountRow, isa.LookUpRow: lookUpRow,
+		isa.XorCountRow: xorCountRow, isa.LookUpRow: lookUpRow, isa.FmaRow: fmaRow,
 	}
 }

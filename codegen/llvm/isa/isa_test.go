@@ -126,6 +126,7 @@ func TestAssembly(t *testing.T) {
 		"avx2_tables16_":            {"vpshufb", "vpsrlvd", "ymm"},
 		"armv7_vpadal_u16_x":        {"vpadal.u8"},
 		"armv7_vpadal_u16_":         {"vld1.64", "vpadal.u8", "vst1.64"},
+		"neon_fma_row_":             {"fmla\tv", "ld4\t{ v", "ldr\tq"},
 		"neon_smlal_pairs_":         {"smull\tv", "smlal\tv", "sadalp\tv"},
 		"armv7_vmlal_pairs_":        {"vmull.s8", "vmlal.s8", "vpadal.s16"},
 		"avx512_maddubs_":           {"vpmaddubsw", "vpmaddwd", "zmm"},
