@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/schedule/steps"
 	"ripc/targets"
 	"ripc/targets/isa"
@@ -34,7 +35,25 @@ func dotChannels() Strategy {
 // channelInstrs lists the instructions of meaning DotChannels for tiles of n filters, the cheapest
 // first.
 func channelInstrs(l *Layer, n int) []isa.Instr {
-	return slices.DeleteFunc(dotInstrs(l, isa.DotChannels, n), func(i isa.Instr) bool { return i.Lanes != n })
+	if l.out.extent(ir.Channel)%n != 0 { // the last tile overlaps the one before
+		return nil
+	}
+	stride := l.pixelStride()
+	return slices.DeleteFunc(dotInstrs(l, isa.DotChannels, n), func(i isa.Instr) bool {
+		return i.Lanes != n || i.Stride != stride
+	})
+}
+
+// pixelStride returns the number of pixels from an output position's window to the next one's, or 0
+// where a row is one run of bytes.
+func (l *Layer) pixelStride() int {
+	const cols = 2 // dimension of the levels
+	for _, t := range arith.ToAffine(loads(l.term())[0].Idx[cols]).Terms {
+		if v, ok := t.Atom.(*ir.Var); ok && v.Name == l.sum.loop(ir.Col) {
+			return int(t.Coef)
+		}
+	}
+	return 0
 }
 
 // channelKnobs are tileKnobs for the tiles that instructions have.
