@@ -74,8 +74,8 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	}
 	o := r.Options
 	if accepted := TuneBackend(o.Target); o.Backend != "" && o.Backend != accepted {
-		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName),
-			Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
+		return nil, compile.RefuseBackend(o.Backend, cmp.Or(o.Target, targets.HostName),
+			"schedules are tuned by the code that engines run", []string{accepted})
 	}
 	o.Emit, o.Tuned, o.Effort = nil, nil, 0
 	c, err := Compile(ctx, r.Path, o)
