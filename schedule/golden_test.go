@@ -10,7 +10,6 @@ import (
 
 	"ripc/internal/difftest"
 	"ripc/internal/golden"
-	"ripc/internal/judge"
 	"ripc/ir"
 	"ripc/ir/irtext"
 	"ripc/schedule"
@@ -122,7 +121,7 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 	res, err := applyEach(tr, f, instrs, func(_ schedule.Step, r schedule.Result) {
 		after := r.PackingFunc()
 		difftest.Same(t, before, after)
-		difftest.Same(t, f, judge.Backwards(after))
+		difftest.Same(t, f, difftest.Backwards(after))
 		checkFunc(t, r.Func)
 		checkFunc(t, after)
 		before = after

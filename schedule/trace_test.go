@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/internal/difftest"
-	"ripc/internal/judge"
 	"ripc/ir"
 	"ripc/schedule"
 )
@@ -81,6 +80,6 @@ func TestStrategyTraces(t *testing.T) {
 			loops += " acc.w"
 		}
 		g = apply(tb{t, rt}, g, "reorder "+loops+" acc.o; vectorize acc.o*; unroll acc.c; vectorize l")
-		difftest.Same(tb{t, rt}, f, judge.Backwards(g))
+		difftest.Same(tb{t, rt}, f, difftest.Backwards(g))
 	})
 }
