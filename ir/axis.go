@@ -1,7 +1,5 @@
 package ir
 
-import "fmt"
-
 // Axis is the role of a loop in the layer that the Func computes. Strategies find loops by their
 // axes and the buffers that they fill. An axis never changes the result, and a loop need not have
 // one.
@@ -33,12 +31,5 @@ func (a Axis) String() string {
 		"weight_plane", "part", "copy", "entry", "half"}[a]
 }
 
-// ParseAxis is the inverse of Axis.String.
-func ParseAxis(s string) (Axis, error) {
-	for a := NoAxis; a <= Half; a++ {
-		if a.String() == s {
-			return a, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown axis %q", s)
-}
+// ParseAxis is the inverse of Axis.String, for axes but NoAxis.
+func ParseAxis(s string) (Axis, error) { return parse("axis", s, Half) }

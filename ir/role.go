@@ -1,7 +1,5 @@
 package ir
 
-import "fmt"
-
 // Role is the purpose of a buffer of a layer, as Axis is that of a loop. Strategies find buffers by
 // their roles. A role never changes the result, and a buffer need not have one.
 type Role uint8
@@ -23,12 +21,5 @@ func (r Role) String() string {
 	return [...]string{"none", "pad", "table", "sum", "window", "value", "position", "mean"}[r]
 }
 
-// ParseRole is the inverse of Role.String.
-func ParseRole(s string) (Role, error) {
-	for r := RolePad; r <= RoleMean; r++ {
-		if r.String() == s {
-			return r, nil
-		}
-	}
-	return NoRole, fmt.Errorf("unknown role %q (want pad, table, sum, window, value, position or mean)", s)
-}
+// ParseRole is the inverse of Role.String, for roles but NoRole.
+func ParseRole(s string) (Role, error) { return parse("role", s, RoleMean) }

@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Type is the type of an element or of an expression.
@@ -58,13 +59,24 @@ func (t Type) IsFloat() bool { return t == F32 }
 func (t Type) IsInt() bool { return t >= I8 && t <= U64 }
 
 // ParseType is the inverse of Type.String.
-func ParseType(s string) (Type, error) {
-	for t := Bool; t <= F32; t++ {
-		if t.String() == s {
-			return t, nil
+func ParseType(s string) (Type, error) { return parse("type", s, F32) }
+
+// parse returns the value of 1 to last that has text as its String.
+func parse[E interface {
+	~uint8
+	String() string
+}](what, text string, last E) (E, error) {
+	n := int(last) - 1
+	for e := E(1); e <= last; e++ {
+		if e.String() == text {
+			return e, nil
 		}
 	}
-	return Invalid, fmt.Errorf("unknown type %q (want bool, i8, i16, i32, i64, u8, u16, u32, u64 or f32)", s)
+	names := make([]string, last)
+	for i := range names {
+		names[i] = E(i + 1).String()
+	}
+	return 0, fmt.Errorf("unknown %s %q (want %s or %s)", what, text, strings.Join(names[:n], ", "), names[n])
 }
 
 // EncodingKind is the meaning of the bits of a packed buffer.
@@ -86,15 +98,8 @@ func (k EncodingKind) String() string {
 	return [...]string{"none", "unipolar", "bipolar", "bipolar_inv"}[k]
 }
 
-// ParseEncodingKind is the inverse of EncodingKind.String.
-func ParseEncodingKind(s string) (EncodingKind, error) {
-	for k := NoEncoding; k <= BipolarInv; k++ {
-		if k.String() == s {
-			return k, nil
-		}
-	}
-	return NoEncoding, fmt.Errorf("unknown encoding %q (want unipolar, bipolar or bipolar_inv)", s)
-}
+// ParseEncodingKind is the inverse of EncodingKind.String, for encodings but NoEncoding.
+func ParseEncodingKind(s string) (EncodingKind, error) { return parse("encoding", s, BipolarInv) }
 
 // Encoding is part of a buffer's type. Planes outermost (shape[0]), words innermost (the packed
 // axis).

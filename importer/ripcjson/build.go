@@ -135,6 +135,9 @@ func (b *builder) encoding(at string, def ir.EncodingKind) (enc ir.EncodingKind,
 	if zero != 0 {
 		return def, 0, fmt.Errorf("zero_point %d without encoding affine", zero)
 	}
+	if text == def.String() {
+		return def, 0, nil
+	}
 	enc, err = ir.ParseEncodingKind(text)
 	return enc, 0, err
 }

@@ -51,7 +51,7 @@ func (p *parser) levels() (l ir.Levels) {
 	if l.Kind, err = ir.ParseEncodingKind(kind); err == nil {
 		l.Bits, err = strconv.Atoi(t.s[len(kind):])
 	}
-	if err != nil || l.Kind == ir.NoEncoding {
+	if err != nil {
 		panic(p.fail(t, "write an encoding and a number of bits, such as unipolar2", "%s are no levels", t))
 	}
 	l.Scale = p.real("scale")

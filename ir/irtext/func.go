@@ -41,7 +41,7 @@ func (p *parser) declaration() (b ir.Buffer) {
 		p.list("]", func() { b.Shape = append(b.Shape, int(p.size64("a dimension"))) })
 	}
 	if p.tok.kind == word {
-		if k, err := ir.ParseEncodingKind(p.tok.s); err == nil && k != ir.NoEncoding {
+		if k, err := ir.ParseEncodingKind(p.tok.s); err == nil {
 			p.advance()
 			p.expect("c", "=")
 			b.Enc = ir.Encoding{Kind: k, Channels: int(p.size64("a number of channels"))}

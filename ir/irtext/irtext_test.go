@@ -86,7 +86,7 @@ func TestRoles(t *testing.T) {
 			t.Errorf("%s\n%s\n%s", text, f, f.Meaning())
 		}
 	}
-	if _, err := irtext.Parse("a", []byte("func @f(out %y: f32[2]) {\n  alloc %s: i32[2] role=none\n}\n")); err == nil || !strings.Contains(err.Error(), `"none" is not a role`) {
+	if _, err := irtext.Parse("a", []byte("func @f(out %y: f32[2]) {\n  alloc %s: i32[2] role=none\n}\n")); err == nil || !strings.Contains(err.Error(), `unknown role "none"`) {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func (p *parser) statements() ir.Stmt {
 			continue
 		}
 		b := p.declaration()
-		b.Role = p.role()
+		b.Role = purpose(p, "role", ir.ParseRole)
 		p.bufs[b.Name] = b
 		allocs, starts = append(allocs, b), append(starts, len(out))
 		if len(allocs) > maxNesting {
@@ -74,7 +74,7 @@ func (p *parser) loop() ir.Stmt {
 			break
 		}
 	}
-	l.Axis = p.axis()
+	l.Axis = purpose(p, "axis", ir.ParseAxis)
 	if !p.is("{") {
 		panic(p.unexpected("\"{\", or parallel, vectorize, unroll or axis=,"))
 	}
@@ -84,38 +84,16 @@ func (p *parser) loop() ir.Stmt {
 	return l
 }
 
-// axis reads axis=word, if it is there.
-func (p *parser) axis() ir.Axis {
-	if !p.accept("axis") {
-		return ir.NoAxis
+// purpose reads word=text, if it is there, such as axis=row or role=sum.
+func purpose[E any](p *parser, word string, parse func(string) (E, error)) (e E) {
+	if !p.accept(word) {
+		return e
 	}
 	p.expect("=")
-	at := p.tok
-	a, err := ir.ParseAxis(at.s)
-	if err != nil || a == ir.NoAxis {
-		var all []string
-		for a := ir.Batch; a <= ir.Copy; a++ {
-			all = append(all, a.String())
-		}
-		panic(p.fail(at, "axes: "+strings.Join(all, ", "), "%s is not an axis", at))
-	}
+	e, err := parse(p.tok.s)
+	p.check(p.tok, err)
 	p.advance()
-	return a
-}
-
-// role reads role=sum, if it is there.
-func (p *parser) role() ir.Role {
-	if !p.accept("role") {
-		return ir.NoRole
-	}
-	p.expect("=")
-	at := p.tok
-	r, err := ir.ParseRole(at.s)
-	if err != nil {
-		panic(p.fail(at, "roles: pad, table, sum, window, value, position, mean", "%s is not a role", at))
-	}
-	p.advance()
-	return r
+	return e
 }
 
 func (p *parser) branch() ir.Stmt {

@@ -78,7 +78,13 @@ func TestCasts(t *testing.T) {
 			if from.Bits() == to.Bits() {
 				of = append(of, func(a, _ ir.Expr) ir.Expr { return &ir.Bitcast{T: to, A: a} })
 			}
-			of = append(of, func(a, b ir.Expr) ir.Expr { return ir.CastTo(to, ir.Bin(ir.Ge, a, b)) })
+			of = append(of, func(a, b ir.Expr) ir.Expr {
+				ge := ir.Bin(ir.Ge, a, b)
+				if to.IsFloat() { // no cast from bool to f32
+					ge = ir.CastTo(ir.I32, ge)
+				}
+				return ir.CastTo(to, ge)
+			})
 			pair := both(fmt.Sprintf("from_%s_%s", from, to), from, to, 19, of...)
 			fs = append(fs, pair...)
 			if from.IsFloat() || to.IsFloat() {

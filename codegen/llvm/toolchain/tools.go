@@ -11,6 +11,7 @@
 package toolchain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -80,56 +81,46 @@ func Find() (*Tools, error) {
 }
 
 func (f finder) find() (*Tools, error) {
-	return f.withLibrary(f.programs())
-}
-
-// programs finds the tools, and no library.
-func (f finder) programs() (*Tools, error) {
-	if dir := f.getenv(EnvBin); dir != "" {
-		t := &Tools{locate: func(base string) (string, bool) { return f.inDir(dir, base) }}
-		if missing := t.fill(); missing != "" {
-			return nil, &MissingToolError{missing, Install, EnvBin + "=" + dir}
-		}
-		return t.checked()
+	t, err := f.first(required()...)
+	if err == nil {
+		err = t.askVersion()
 	}
-	first := ""
-	for _, v := range versions() {
-		t := &Tools{locate: func(base string) (string, bool) { return f.versioned(base, v) }}
-		missing := t.fill()
-		if missing == "" {
-			return t.checked()
-		}
-		if first == "" {
-			first = missing + "-" + v
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil, &MissingToolError{first, Install, f.searchedPlaces()}
+	return f.withLibrary(t), nil
 }
 
 // Lookup returns the absolute path of one LLVM tool, wherever Find looks, without wanting the
 // others. It fails with *MissingToolError.
 func Lookup(base string) (string, error) {
-	return finder{os.Getenv, exec.LookPath, "/usr/lib/llvm-"}.lookup(base)
+	t, err := finder{os.Getenv, exec.LookPath, "/usr/lib/llvm-"}.first(base)
+	if err != nil {
+		return "", err
+	}
+	return t.paths[base], nil
 }
 
-func (f finder) lookup(base string) (string, error) {
+// first finds the tools in the first place that has them all. If none has, it tells which tool the
+// first place lacks.
+func (f finder) first(bases ...string) (*Tools, error) {
 	if dir := f.getenv(EnvBin); dir != "" {
-		if p, ok := f.inDir(dir, base); ok {
-			return p, nil
+		t := &Tools{locate: func(base string) (string, bool) { return f.inDir(dir, base) }}
+		if missing := t.fill(bases); missing != "" {
+			return nil, &MissingToolError{missing, Install, EnvBin + "=" + dir}
 		}
-		return "", &MissingToolError{base, Install, EnvBin + "=" + dir}
+		return t, nil
 	}
+	lacks := ""
 	for _, v := range versions() {
-		if p, ok := f.versioned(base, v); ok {
-			return p, nil
+		t := &Tools{locate: func(base string) (string, bool) { return f.versioned(base, v) }}
+		missing := t.fill(bases)
+		if missing == "" {
+			return t, nil
 		}
+		lacks = cmp.Or(lacks, missing+"-"+v)
 	}
-	return "", &MissingToolError{base + "-" + versions()[0], Install, f.searchedPlaces()}
-}
-
-// searchedPlaces describes the places where find searches for the best version.
-func (f finder) searchedPlaces() string {
-	return fmt.Sprintf("PATH and %s%s/bin", f.prefix, versions()[0])
+	return nil, &MissingToolError{lacks, Install, fmt.Sprintf("PATH and %s%s/bin", f.prefix, versions()[0])}
 }
 
 // inDir finds base in dir, with or without a version in its name.
@@ -165,10 +156,10 @@ func absolute(path string) string {
 	return path
 }
 
-// fill locates the required tools and returns the first one that is missing.
-func (t *Tools) fill() (missing string) {
+// fill locates the tools and returns the first one that is missing.
+func (t *Tools) fill(bases []string) (missing string) {
 	t.paths = map[string]string{}
-	for _, base := range required() {
+	for _, base := range bases {
 		p, ok := t.locate(base)
 		if !ok {
 			return base
@@ -178,31 +169,31 @@ func (t *Tools) fill() (missing string) {
 	return ""
 }
 
-// checked returns t once llc has told its version, which also proves that the tools start.
-func (t *Tools) checked() (*Tools, error) {
+// askVersion sets the version that llc tells, which also proves that the tools start.
+func (t *Tools) askVersion() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := t.Run(ctx, "llc", nil, "--version")
 	if err != nil {
-		return nil, fmt.Errorf("asking for LLVM's version: %w", err)
+		return fmt.Errorf("asking for LLVM's version: %w", err)
 	}
 	m := regexp.MustCompile(`LLVM version (\d+\.\d+\.\d+\S*)`).FindSubmatch(out)
 	if m == nil {
-		return nil, fmt.Errorf("%s --version names no LLVM version; it says: %s", t.paths["llc"],
+		return fmt.Errorf("%s --version names no LLVM version; it says: %s", t.paths["llc"],
 			strings.TrimSpace(string(out)))
 	}
 	t.version = string(m[1])
-	return t, nil
+	return nil
 }
 
 // withLibrary gives t the shared library of opt and llc, unless the environment forbids it.
-func (f finder) withLibrary(t *Tools, err error) (*Tools, error) {
-	if err == nil && f.getenv(EnvLibrary) != "off" {
+func (f finder) withLibrary(t *Tools) *Tools {
+	if f.getenv(EnvLibrary) != "off" {
 		if file, ok := library.Of(t.paths["opt"], t.paths["llc"]); ok {
 			t.library = library.New(file, t.version)
 		}
 	}
-	return t, err
+	return t
 }
 
 // WithoutLibrary are the same tools, but opt and llc themselves make all objects.
