@@ -14,7 +14,7 @@ type Type[E ~uint8] struct {
 	names []string
 }
 
-// Of is the enumeration of these texts. what names it in errors.
+// Of is the enumeration of these texts. Errors name it by its first argument.
 func Of[E ~uint8](what string, names ...string) Type[E] { return Type[E]{what, names} }
 
 // Name is the text of a value; of one that is out of range, its number.
