@@ -141,7 +141,7 @@ const ShippedRecords = shipped.Name
 // the file cannot be read. Records that are stale, damaged, or of another version or machine are no
 // failure.
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
-	set, err := shipped.LoadIndex(path)
+	set, err := shipped.Load(path)
 	if err != nil {
 		return o, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the records", Err: files.Cause(err)}
 	}

@@ -14,6 +14,7 @@ import (
 	"ripc/internal/difftest"
 	"ripc/ir"
 	"ripc/schedule"
+	"ripc/schedule/steps"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -144,7 +145,7 @@ func tensorize(f *ir.Func, loops []string, loop string, draw func(label string, 
 	first := draw("instruction", len(names))
 	for _, name := range slices.Concat(names[first:], names[:first]) {
 		for _, l := range loops {
-			if _, err := schedule.Tensorize(f, l, all[name]); err == nil {
+			if _, err := steps.Tensorize(l, all[name]).Apply(f, schedule.WithInstrs(all)); err == nil {
 				return fmt.Sprintf("tensorize %s %s", l, name)
 			}
 		}

@@ -20,14 +20,14 @@ func apply(t testing.TB, f *ir.Func, text string) *ir.Func {
 		t.Fatal(err)
 	}
 	before := f
-	g, err := tr.Apply(f, schedule.WithObserver(func(_ schedule.Step, after schedule.Result) {
+	r, err := applyEach(tr, f, nil, func(_ schedule.Step, after schedule.Result) {
 		difftest.Same(t, before, after.Func)
 		before = after.Func
-	}))
+	})
 	if err != nil {
 		t.Fatalf("%v\nin\n%s\n%s", err, text, before)
 	}
-	return g
+	return r.Func
 }
 
 // The kind of trace that strategies write must go through whatever the shape, whichever producer is placed first.

@@ -162,8 +162,9 @@ func (w *writer) node(n *graph.Node) object {
 	if n.Output != n.Name {
 		o.set("outputs", []string{n.Output})
 	}
-	if a := formats()[n.Op].write(n.Attrs); len(a) > 0 {
-		o.set("attrs", a)
+	c := &coder{}
+	if formats()[n.Op].attrs(c, n.Attrs); len(c.out) > 0 {
+		o.set("attrs", c.out)
 	}
 	var shared object
 	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
@@ -182,9 +183,10 @@ func (w *writer) node(n *graph.Node) object {
 		o.set("reason", reasonObject(n.Verdict))
 	}
 	if p := n.Part; p.Of != "" {
-		part := object{{"of", p.Of}}
-		part = append(part, memberIf(p.Repeats, "repeats", true)...)
-		o.set("part", append(part, memberIf(p.Groups > 0, "groups", p.Groups)...))
+		c := &coder{out: object{{"of", p.Of}}}
+		c.write(p.Repeats, "repeats", true)
+		c.write(p.Groups > 0, "groups", p.Groups)
+		o.set("part", c.out)
 	}
 	if n.Note != "" {
 		o.set("note", n.Note)
@@ -226,4 +228,21 @@ func encoded[T int32 | float32 | float64](v []T) []byte {
 		panic("BUG: " + err.Error()) // all types have a size
 	}
 	return data
+}
+
+// inputObject is an input as Read takes it.
+func inputObject(v *graph.Value) object {
+	o := object{{"name", v.Name}, {"dtype", v.DType().String()}, {"shape", v.Shape}, {"layout", v.Layout}}
+	if v.Encoded() {
+		o = append(o, levelsObject(v.LevelType)...)
+		o.set("bits", v.Bits)
+		o.set("scale", v.Scale)
+	}
+	if v.View != graph.Bytes {
+		o.set("packed", true)
+	}
+	if v.Note != "" {
+		o.set("note", v.Note)
+	}
+	return o
 }
