@@ -2,9 +2,7 @@ package ripc
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/graph"
+	"ripc/internal/f32"
 	"ripc/internal/files"
 	"ripc/internal/models"
 	"ripc/internal/tensorio"
@@ -83,14 +82,12 @@ func (o Output) nonFiniteText() string {
 	if o.Tensor.DType != ir.F32.String() {
 		return ""
 	}
-	const size = 4 // bytes of an element
-	nan, infinite := 0, 0
-	for at := 0; at+size <= len(o.Data); at += size {
-		v := float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Data[at:])))
+	nan, infinite, all := 0, 0, f32.FromBytes(o.Data)
+	for _, v := range all {
 		switch {
-		case math.IsNaN(v):
+		case v != v:
 			nan++
-		case math.IsInf(v, 0):
+		case v-v != 0:
 			infinite++
 		}
 	}
@@ -98,7 +95,7 @@ func (o Output) nonFiniteText() string {
 		return ""
 	}
 	return fmt.Sprintf("output %q is not finite: of %d elements, %d are NaN and %d infinite", o.Tensor.Title(),
-		len(o.Data)/size, nan, infinite)
+		len(all), nan, infinite)
 }
 
 // batchSize is the number of inferences that one simulation runs, or that go to another machine at

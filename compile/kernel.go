@@ -159,8 +159,3 @@ func (u *Unit) Measure(ctx context.Context, threads int, b measure.Budget) (*eng
 	m, err := engine.Measure(ctx, e, u.Inputs(u.seed), engine.MeasureOptions{Budget: b})
 	return m, errors.Join(err, e.Close())
 }
-
-// Definition makes the Unit ready to run in the interpreter, unscheduled.
-func (u *Unit) Definition() engine.Engine {
-	return engine.Interpret(u.Program, codegen.Describe(codegen.Input{Program: u.Program}), nil)
-}

@@ -192,41 +192,41 @@ func offsets(f *graph.FusedConv, x *graph.Value, weights []float32, outside grap
 	return out
 }
 
-// weightScale returns the real value of the weight +1 per output channel: alpha_k = mean|W_k| for a
-// convolution, the mean over the whole layer for a dense one (Riptide), in float64.
-func weightScale(n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) []float64 {
-	s := make([]float64, f.Out)
+// weightScale returns the real value of the weight 1 per output channel, in float64. sizes computes
+// those of weights that the model gives no scale for; see graph.BinaryAttrs.
+func weightScale(n *graph.Node, outs int, b *graph.BinaryAttrs, sizes func() []float64) []float64 {
+	s := slices.Repeat([]float64{1}, outs)
 	switch b.WeightScale {
 	case graph.ScaleTensor:
-		for o, v := range n.Weights["scale"].Data.All() {
-			s[o] = float64(v)
-		}
-		return s
-	case graph.ScaleAP2:
-		mean := *b
-		mean.WeightScale = graph.ScaleMean
-		return ap2(weightScale(n, f, &mean, perChannel))
-	case graph.ScaleMean:
-		w := n.Weights["w"].Data
-		for i, v := range w.All() {
-			s[i%f.Out] += math.Abs(float64(v))
-		}
-		per := float64(w.Len() / f.Out)
-		if !perChannel {
-			sum := 0.0
-			for _, v := range s {
-				sum += v
-			}
-			for o := range s {
-				s[o] = sum / float64(f.Out)
-			}
-		}
 		for o := range s {
-			s[o] /= per
+			s[o] = float64(n.Weights["scale"].Data.At(o))
 		}
-		return s
+	case graph.ScaleMean, graph.ScaleMax:
+		return sizes()
+	case graph.ScaleAP2:
+		return ap2(sizes())
 	}
-	return slices.Repeat([]float64{1}, f.Out)
+	return s
+}
+
+// meanSizes returns mean|w| per output channel, or, for a dense layer (Riptide), over the whole
+// layer.
+func meanSizes(w graph.Numbers, outs int, perChannel bool) []float64 {
+	s := make([]float64, outs)
+	for i, v := range w.All() {
+		s[i%outs] += math.Abs(float64(v))
+	}
+	if !perChannel {
+		sum := 0.0
+		for _, v := range s {
+			sum += v
+		}
+		s = slices.Repeat([]float64{sum / float64(outs)}, outs)
+	}
+	for o := range s {
+		s[o] /= float64(w.Len() / outs)
+	}
+	return s
 }
 
 // ap2 rounds each scale to the nearest power of two; 0 stays 0.

@@ -12,15 +12,13 @@ const (
 	PadExplicit                    // as given
 )
 
-func paddingNames() []string { return []string{"valid", "same", "explicit"} }
+var paddings = enum.Of[PaddingMode]("padding", "valid", "same", "explicit")
 
 // String is the mode's name in models.
-func (m PaddingMode) String() string { return enum.Name(paddingNames(), m) }
+func (m PaddingMode) String() string { return paddings.Name(m) }
 
 // ParsePaddingMode is the inverse of PaddingMode.String.
-func ParsePaddingMode(text string) (PaddingMode, error) {
-	return enum.Parse[PaddingMode]("padding", paddingNames(), text)
-}
+func ParsePaddingMode(text string) (PaddingMode, error) { return paddings.Parse(text) }
 
 // PadValue is the padding of bipolar activations, which have no level for 0.
 type PadValue uint8
@@ -31,15 +29,13 @@ const (
 	PadOnes
 )
 
-func padValueNames() []string { return []string{"zero", "one"} }
+var padValues = enum.Of[PadValue]("pad_value", "zero", "one")
 
 // String is the value's name in models.
-func (v PadValue) String() string { return enum.Name(padValueNames(), v) }
+func (v PadValue) String() string { return padValues.Name(v) }
 
 // ParsePadValue is the inverse of PadValue.String.
-func ParsePadValue(text string) (PadValue, error) {
-	return enum.Parse[PadValue]("pad_value", padValueNames(), text)
-}
+func ParsePadValue(text string) (PadValue, error) { return padValues.Parse(text) }
 
 // WeightEncoding says which integers the float weights of a bitserial op become; see BinaryAttrs.
 type WeightEncoding uint8
@@ -51,15 +47,13 @@ const (
 	AffineWeights
 )
 
-func weightEncodingNames() []string { return []string{"bipolar", "ternary", "affine"} }
+var weightEncodings = enum.Of[WeightEncoding]("weight_encoding", "bipolar", "ternary", "affine")
 
 // String is the encoding's name in models.
-func (e WeightEncoding) String() string { return enum.Name(weightEncodingNames(), e) }
+func (e WeightEncoding) String() string { return weightEncodings.Name(e) }
 
 // ParseWeightEncoding is the inverse of WeightEncoding.String.
-func ParseWeightEncoding(text string) (WeightEncoding, error) {
-	return enum.Parse[WeightEncoding]("weight_encoding", weightEncodingNames(), text)
-}
+func ParseWeightEncoding(text string) (WeightEncoding, error) { return weightEncodings.Parse(text) }
 
 // WeightScale says where the real value of a weight's integer 1 comes from; see BinaryAttrs.
 type WeightScale uint8
@@ -73,15 +67,13 @@ const (
 	ScaleAP2                       // the power of two next to ScaleMean, or ScaleMax for several bits (Riptide)
 )
 
-func weightScaleNames() []string { return []string{"none", "mean", "max", "tensor", "ap2"} }
+var weightScales = enum.Of[WeightScale]("weight_scale", "none", "mean", "max", "tensor", "ap2")
 
 // String is the scale's name in models.
-func (s WeightScale) String() string { return enum.Name(weightScaleNames(), s) }
+func (s WeightScale) String() string { return weightScales.Name(s) }
 
 // ParseWeightScale is the inverse of WeightScale.String.
-func ParseWeightScale(text string) (WeightScale, error) {
-	return enum.Parse[WeightScale]("weight_scale", weightScaleNames(), text)
-}
+func ParseWeightScale(text string) (WeightScale, error) { return weightScales.Parse(text) }
 
 // BlockOrder says how the pixels of a block lie in channels; see BlockAttrs. The names are ONNX's.
 type BlockOrder uint8
@@ -92,15 +84,13 @@ const (
 	BlockCRD                   // channel after channel
 )
 
-func blockNames() []string { return []string{"dcr", "crd"} }
+var blockOrders = enum.Of[BlockOrder]("order", "dcr", "crd")
 
 // String is the order's name in models.
-func (o BlockOrder) String() string { return enum.Name(blockNames(), o) }
+func (o BlockOrder) String() string { return blockOrders.Name(o) }
 
 // ParseBlockOrder is the inverse of BlockOrder.String.
-func ParseBlockOrder(text string) (BlockOrder, error) {
-	return enum.Parse[BlockOrder]("order", blockNames(), text)
-}
+func ParseBlockOrder(text string) (BlockOrder, error) { return blockOrders.Parse(text) }
 
 // ShiftMode says how shift_norm rounds.
 type ShiftMode uint8
@@ -111,12 +101,10 @@ const (
 	ShiftExactRound                  // half a step of the shift is added: rounded to the nearest
 )
 
-func shiftNames() []string { return []string{"riptide", "exact_round"} }
+var shiftModes = enum.Of[ShiftMode]("mode", "riptide", "exact_round")
 
 // String is the mode's name in models.
-func (m ShiftMode) String() string { return enum.Name(shiftNames(), m) }
+func (m ShiftMode) String() string { return shiftModes.Name(m) }
 
 // ParseShiftMode is the inverse of ShiftMode.String.
-func ParseShiftMode(text string) (ShiftMode, error) {
-	return enum.Parse[ShiftMode]("mode", shiftNames(), text)
-}
+func ParseShiftMode(text string) (ShiftMode, error) { return shiftModes.Parse(text) }

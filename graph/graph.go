@@ -58,8 +58,10 @@ const (
 	IntWords             // planes of 1 bit without their axis, as int32 words [..., ceil(C/32)], as Larq has them
 )
 
+var views = enum.Of[View]("view", "bytes", "planes", "int_words")
+
 // String names the view.
-func (v View) String() string { return enum.Name([]string{"bytes", "planes", "int_words"}, v) }
+func (v View) String() string { return views.Name(v) }
 
 // DType is the type of the elements that the caller sees.
 func (v *Value) DType() ir.Type {

@@ -21,15 +21,13 @@ const (
 	MeanRequantization
 )
 
-func requantizationNames() []string { return []string{"none", "float", "fixed_point", "mean"} }
+var requantizations = enum.Of[Requantization]("requantize", "none", "float", "fixed_point", "mean")
 
 // String is the requantization's name in models.
-func (r Requantization) String() string { return enum.Name(requantizationNames(), r) }
+func (r Requantization) String() string { return requantizations.Name(r) }
 
 // ParseRequantization is the inverse of Requantization.String.
-func ParseRequantization(text string) (Requantization, error) {
-	return enum.Parse[Requantization]("requantize", requantizationNames(), text)
-}
+func ParseRequantization(text string) (Requantization, error) { return requantizations.Parse(text) }
 
 // IntegerAttrs belongs to int_conv2d and int_dense. x are the integers of their input, levels less
 // the zero point. The weights "w" are integers with a range of at most 255, and the bias integers

@@ -163,7 +163,8 @@ func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) 
 
 // fusedRow is an op that fusedglue makes.
 func fusedRow[A any](name string, print func(n *Node, a *A) string) *Op {
-	o := &Op{Name: name, Fused: true, NewAttrs: func() any { return new(A) }, print: func(n *Node) string { return printFields(n.Attrs) }}
+	o := &Op{Name: name, Fused: true, NewAttrs: func() any { return new(A) },
+		print: func(n *Node) string { return printFields(n.Attrs) }}
 	if print != nil {
 		o.print = func(n *Node) string { return print(n, n.Attrs.(*A)) }
 	}

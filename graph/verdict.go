@@ -26,13 +26,13 @@ const (
 	Glue           // works on f32 alone
 )
 
-func kinds() []string { return []string{"", "binary", "float", "bits", "glue"} }
+var verdictKinds = enum.Of[Kind]("kind of layer", "", "binary", "float", "bits", "glue")
 
 // String is the kind's name in JSON and in .ripir text, "" for Undecided.
-func (k Kind) String() string { return enum.Name(kinds(), k) }
+func (k Kind) String() string { return verdictKinds.Name(k) }
 
 // ParseKind finds the kind of a name.
-func ParseKind(s string) (Kind, error) { return enum.Parse[Kind]("kind of layer", kinds(), s) }
+func ParseKind(s string) (Kind, error) { return verdictKinds.Parse(s) }
 
 // GlueForm is the arithmetic that a layer applies to its sums.
 type GlueForm uint8
@@ -46,15 +46,13 @@ const (
 	GlueScale               // in integers: a fixed-point product or a quotient, then clip
 )
 
-func glueForms() []string { return []string{"", "steps", "thresholds", "shift", "scale"} }
+var forms = enum.Of[GlueForm]("form of glue", "", "steps", "thresholds", "shift", "scale")
 
 // String is the form's name in JSON and in .ripir text, "" for NoGlue.
-func (f GlueForm) String() string { return enum.Name(glueForms(), f) }
+func (f GlueForm) String() string { return forms.Name(f) }
 
 // ParseGlueForm finds the form of a name.
-func ParseGlueForm(s string) (GlueForm, error) {
-	return enum.Parse[GlueForm]("form of glue", glueForms(), s)
-}
+func ParseGlueForm(s string) (GlueForm, error) { return forms.Parse(s) }
 
 // Reason is why something stays float, or costs a stage of its own. The comments name the meaning
 // of Verdict.Where and the Args that belong to it.
@@ -149,31 +147,30 @@ const (
 	WhyMovedAfter     // Where, an Op, cannot write elements where they are to be, or not as fast
 )
 
-func reasons() []string {
-	return []string{"",
-		"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
-		"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale",
-		"mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels",
-		"uneven_levels",
-		"nearly", "few_folded", "folded", "three_signs", "folded_sign", "folded_sum", "sign_zero",
-		"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared",
-		"sums_stopped", "pool_falls", "sums_wide",
-		"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
-		"caller_floats", "lone_quantizer", "nan_highest",
-		"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input",
-		"probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output",
-		"weight_offset", "repacks", "two_tensors", "two_levels",
-		"moved_for_caller", "moved_for_many", "moved_before", "moved_after"}
-}
+var reasonCodes = enum.Of[Reason]("reason",
+	"",
+	"float_weights", "real_weights", "nearly_few", "weights_nan", "wide_weights", "input_scales", "accumulator",
+	"input_real", "declared_only", "makes_reals", "mixed_levels", "pad_value", "level_scale",
+	"mixed_scales", "wide_levels", "wide_mean", "channel_scales", "wide_quantizer", "scaled_levels",
+	"uneven_levels",
+	"nearly", "few_folded", "folded", "three_signs", "folded_sign", "folded_sum", "sign_zero",
+	"not_monotone", "not_finite", "borders", "two_integers", "sums_leave", "sums_joined", "sums_shared",
+	"sums_stopped", "pool_falls", "sums_wide",
+	"no_thresholds", "caller_reads", "many_read", "stands_between", "wide_thresholds", "no_convolution",
+	"caller_floats", "lone_quantizer", "nan_highest",
+	"unread_levels", "not_taken_in", "of_input", "several_reads", "averages", "float_input",
+	"probabilities", "positions", "reals_follow", "moves_floats", "copies_part", "copies_output",
+	"weight_offset", "repacks", "two_tensors", "two_levels",
+	"moved_for_caller", "moved_for_many", "moved_before", "moved_after")
 
 // String is the reason's code in JSON and in .ripir text, "" for NoReason.
-func (r Reason) String() string { return enum.Name(reasons(), r) }
+func (r Reason) String() string { return reasonCodes.Name(r) }
 
 // ParseReason finds the reason of a code.
-func ParseReason(s string) (Reason, error) { return enum.Parse[Reason]("reason", reasons(), s) }
+func ParseReason(s string) (Reason, error) { return reasonCodes.Parse(s) }
 
 // Reasons lists all reasons, NoReason left out.
-func Reasons() []Reason { return enum.All[Reason](reasons())[1:] }
+func Reasons() []Reason { return reasonCodes.All()[1:] }
 
 // AsReason is v's reason as stages carry it.
 func (v Verdict) AsReason() ir.Reason {

@@ -51,15 +51,13 @@ const (
 	Codegen
 )
 
-func suspectNames() []string { return []string{"", "constants", "schedule", "codegen"} }
+var suspects = enum.Of[Suspect]("suspect", "", "constants", "schedule", "codegen")
 
 // String is the suspect's name, "" for Unknown.
-func (s Suspect) String() string { return enum.Name(suspectNames(), s) }
+func (s Suspect) String() string { return suspects.Name(s) }
 
 // ParseSuspect is the inverse of Suspect.String.
-func ParseSuspect(text string) (Suspect, error) {
-	return enum.Parse[Suspect]("suspect", suspectNames(), text)
-}
+func ParseSuspect(text string) (Suspect, error) { return suspects.Parse(text) }
 
 // MarshalText gives the name, for JSON.
 func (s Suspect) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ripc/codegen"
+	"ripc/internal/f32"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -81,7 +82,7 @@ func newTies(p *ir.Program, t ir.Buffer, r *rand.Rand) *ties {
 		}
 		for _, name := range s.Args {
 			if b := p.BufferByName(name); b != nil && b.Kind == ir.ConstBuf && b.Type.IsFloat() && len(b.Data) >= 4 {
-				ts.tables = append(ts.tables, floats(b.Data))
+				ts.tables = append(ts.tables, f32.FromBytes(b.Data))
 			}
 		}
 		for x := range ir.Nodes(f.Body) {
@@ -91,14 +92,6 @@ func newTies(p *ir.Program, t ir.Buffer, r *rand.Rand) *ties {
 		}
 	}
 	return ts
-}
-
-func floats(data []byte) []float32 {
-	var out []float32
-	for i := 0; i+4 <= len(data); i += 4 {
-		out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))
-	}
-	return out
 }
 
 func (ts *ties) fill(data []byte) {

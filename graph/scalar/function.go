@@ -64,19 +64,19 @@ var functions = sync.OnceValue(func() []functionRow {
 	}
 })
 
-func functionNames() []string {
+var functionTexts = sync.OnceValue(func() enum.Type[Function] {
 	var names []string
-	for _, f := range functions() {
-		names = append(names, f.name)
+	for _, row := range functions() {
+		names = append(names, row.name)
 	}
-	return names
-}
+	return enum.Of[Function]("function", names...)
+})
 
 // Functions lists all of them.
-func Functions() []Function { return enum.All[Function](functionNames()) }
+func Functions() []Function { return functionTexts().All() }
 
 // String is the name of the op that computes f.
-func (f Function) String() string { return enum.Name(functionNames(), f) }
+func (f Function) String() string { return functionTexts().Name(f) }
 
 // Arguments is how many arguments f has; the first truths of them are truth values.
 func (f Function) Arguments() (n, truths int) { return functions()[f].arguments, functions()[f].truths }

@@ -20,20 +20,17 @@ const (
 	Away  // from zero
 )
 
-func roundingNames() []string {
-	return []string{"half_even", "half_up", "half_down", "half_away", "floor", "ceil", "trunc", "away"}
-}
+var roundings = enum.Of[Rounding]("rounding",
+	"half_even", "half_up", "half_down", "half_away", "floor", "ceil", "trunc", "away")
 
 // Roundings lists all of them.
-func Roundings() []Rounding { return enum.All[Rounding](roundingNames()) }
+func Roundings() []Rounding { return roundings.All() }
 
 // String is the rounding's name in models.
-func (r Rounding) String() string { return enum.Name(roundingNames(), r) }
+func (r Rounding) String() string { return roundings.Name(r) }
 
 // ParseRounding is the inverse of Rounding.String; its error is an *enum.Unknown.
-func ParseRounding(text string) (Rounding, error) {
-	return enum.Parse[Rounding]("rounding", roundingNames(), text)
-}
+func ParseRounding(text string) (Rounding, error) { return roundings.Parse(text) }
 
 // Known reports whether r is one of the roundings above.
 func (r Rounding) Known() bool { return r <= Away }

@@ -90,19 +90,19 @@ var kinds = sync.OnceValue(func() []kindRow {
 	}
 })
 
-func kindNames() []string {
+var kindTexts = sync.OnceValue(func() enum.Type[Kind] {
 	var names []string
-	for _, k := range kinds() {
-		names = append(names, k.name)
+	for _, row := range kinds() {
+		names = append(names, row.name)
 	}
-	return names
-}
+	return enum.Of[Kind]("step", names...)
+})
 
 // Kinds lists all of them.
-func Kinds() []Kind { return enum.All[Kind](kindNames()) }
+func Kinds() []Kind { return kindTexts().All() }
 
 // String is the kind's name in printed graphs and in the names of kernels.
-func (k Kind) String() string { return enum.Name(kindNames(), k) }
+func (k Kind) String() string { return kindTexts().Name(k) }
 
 // Step is one or two rounded f32 operations per element. Vectors have one entry per channel, or one
 // for all; behind a convolution with borders they may have one per class of positions and channel,

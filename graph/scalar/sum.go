@@ -25,14 +25,6 @@ type Term struct {
 	Flipped bool
 }
 
-// Of is the term of level l of type t.
-func (s Term) Of(t LevelType, l int) int {
-	if s.Flipped {
-		l = t.Top() - l
-	}
-	return l << s.Shift
-}
-
 // SumFault is why two types of levels have no sum that is one.
 type SumFault uint8
 

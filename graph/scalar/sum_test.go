@@ -51,7 +51,7 @@ func TestSumOf(t *testing.T) {
 				if minus {
 					want = x.Real(lx) - y.Real(ly)
 				}
-				l := s.X.Of(x, lx) + s.Y.Of(y, ly)
+				l := addend(s.X, x, lx) + addend(s.Y, y, ly)
 				if got := s.Type.Real(l); l > s.Type.Top() || math.Abs(got-want) > 1e-9 {
 					t.Fatalf("%v %g + %v %g (minus %v): level %d of %+v is %g, want %g", x, x.Real(lx), y, y.Real(ly), minus, l, s.Type, got, want)
 				}
@@ -109,4 +109,12 @@ func TestSumOfTypes(t *testing.T) {
 			t.Errorf("%v(%g), %v(%g), minus %v: %+v (%d), want %+v (%d)", c.x, c.x.Scale, c.y, c.y.Scale, c.minus, got.Type, fault, c.want, c.fault)
 		}
 	}
+}
+
+// addend is the part of level l, of type t, in the level of a sum.
+func addend(s scalar.Term, t scalar.LevelType, l int) int {
+	if s.Flipped {
+		l = t.Top() - l
+	}
+	return l << s.Shift
 }

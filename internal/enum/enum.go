@@ -8,26 +8,34 @@ import (
 	"strings"
 )
 
-// Name is the text of a value, names having those of 0, 1, ...; of one that is out of range, its
-// number.
-func Name[E ~uint8](names []string, e E) string {
-	if int(e) < len(names) {
-		return names[e]
+// Type has the texts of an enumeration's values 0, 1, ...
+type Type[E ~uint8] struct {
+	what  string // "rounding"
+	names []string
+}
+
+// Of is the enumeration of these texts. Errors name it by its first argument.
+func Of[E ~uint8](what string, names ...string) Type[E] { return Type[E]{what, names} }
+
+// Name is the text of a value; of one that is out of range, its number.
+func (t Type[E]) Name(e E) string {
+	if int(e) < len(t.names) {
+		return t.names[e]
 	}
 	return fmt.Sprint(uint8(e))
 }
 
-// Parse is the inverse of Name. Its error is an *Unknown about a text of the given kind.
-func Parse[E ~uint8](what string, names []string, text string) (E, error) {
-	if i := slices.Index(names, text); i >= 0 {
+// Parse is the inverse of Name. Its error is an *Unknown.
+func (t Type[E]) Parse(text string) (E, error) {
+	if i := slices.Index(t.names, text); i >= 0 {
 		return E(i), nil
 	}
-	return 0, &Unknown{What: what, Text: text, Names: names}
+	return 0, &Unknown{What: t.what, Text: text, Names: t.names}
 }
 
-// All lists the values that names has a text for.
-func All[E ~uint8](names []string) []E {
-	out := make([]E, len(names))
+// All lists the values that have a text.
+func (t Type[E]) All() []E {
+	out := make([]E, len(t.names))
 	for i := range out {
 		out[i] = E(i)
 	}

@@ -23,7 +23,7 @@ type Row struct {
 // that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
-		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
+		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
 		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -93,7 +93,7 @@ func Table() []Row {
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
-		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
+		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/f32", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
 		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},
@@ -145,7 +145,7 @@ func Table() []Row {
 		{"internal/irdata", []string{"ir"}, nil},
 		{"internal/judge", nil, nil}, // tests only
 		{"internal/layering", nil, nil},
-		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/pt2", "importer/ripcjson", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
+		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/pt2", "importer/ripcjson", "internal/f32", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
 		{"internal/names", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},

@@ -4,7 +4,6 @@ package models
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"ripc/importer/onnx"
 	"ripc/importer/pt2"
 	"ripc/importer/ripcjson"
+	"ripc/internal/f32"
 	"ripc/internal/memory"
 	"ripc/ir"
 	"ripc/ir/interp"
@@ -54,9 +54,7 @@ func evaluate(ctx context.Context, g *graph.Graph, inputs [][]float32) ([][]floa
 	}
 	in := make([][]byte, len(inputs))
 	for i, v := range inputs {
-		if in[i], err = binary.Append(nil, binary.LittleEndian, v); err != nil {
-			return nil, err
-		}
+		in[i] = f32.Bytes(v)
 	}
 	out, err := interp.RunProgram(ctx, p, in, interp.Options{})
 	if err != nil {
@@ -64,10 +62,7 @@ func evaluate(ctx context.Context, g *graph.Graph, inputs [][]float32) ([][]floa
 	}
 	results := make([][]float32, len(out))
 	for i, data := range out {
-		results[i] = make([]float32, len(data)/4)
-		if _, err := binary.Decode(data, binary.LittleEndian, results[i]); err != nil {
-			return nil, err
-		}
+		results[i] = f32.FromBytes(data)
 	}
 	return results, nil
 }

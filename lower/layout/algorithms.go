@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"sync"
 
 	"ripc/graph"
 	"ripc/internal/enum"
@@ -112,31 +113,23 @@ func tables(bits int, reach Reach) algorithm {
 	return a
 }
 
-// Algorithms are all that there are.
-func Algorithms() []Algorithm {
-	all := make([]Algorithm, len(algorithms()))
-	for a := range all {
-		all[a] = Algorithm(a)
-	}
-	return all
-}
-
-func algorithmNames() []string {
+var algorithmTexts = sync.OnceValue(func() enum.Type[Algorithm] {
 	var names []string
 	for _, a := range algorithms() {
 		names = append(names, a.name)
 	}
-	return names
-}
+	return enum.Of[Algorithm]("algorithm", names...)
+})
+
+// Algorithms are all that there are.
+func Algorithms() []Algorithm { return algorithmTexts().All() }
 
 // String is the algorithm's name in descriptions, .ripir text and options, and as inspect prints
 // it.
-func (a Algorithm) String() string { return enum.Name(algorithmNames(), a) }
+func (a Algorithm) String() string { return algorithmTexts().Name(a) }
 
 // ParseAlgorithm is the inverse of Algorithm.String.
-func ParseAlgorithm(text string) (Algorithm, error) {
-	return enum.Parse[Algorithm]("algorithm", algorithmNames(), text)
-}
+func ParseAlgorithm(text string) (Algorithm, error) { return algorithmTexts().Parse(text) }
 
 // LooksUp reports whether a looks up counts of groups of channels.
 func (a Algorithm) LooksUp() bool { return algorithms()[a].group > 0 }

@@ -33,15 +33,13 @@ const (
 	Asked              // by the caller
 )
 
-func whyNames() []string { return []string{"only", "usual", "cheaper", "asked"} }
+var whys = enum.Of[Why]("reason for an algorithm", "only", "usual", "cheaper", "asked")
 
 // String is the reason's code in descriptions and .ripir text.
-func (w Why) String() string { return enum.Name(whyNames(), w) }
+func (w Why) String() string { return whys.Name(w) }
 
 // ParseWhy is the inverse of Why.String.
-func ParseWhy(text string) (Why, error) {
-	return enum.Parse[Why]("reason for an algorithm", whyNames(), text)
-}
+func ParseWhy(text string) (Why, error) { return whys.Parse(text) }
 
 // Choose takes the first of the algorithms that apply to f, a layer over x of shape [B, H, W, C].
 // There must be one.

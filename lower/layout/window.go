@@ -29,10 +29,10 @@ const (
 	DenseLanes
 )
 
-func windowNames() []string { return []string{"", "dense", "lanes", "dense_lanes"} }
+var windows = enum.Of[Window]("window", "", "dense", "lanes", "dense_lanes")
 
 // String names w; Pixels is the default in names of Funcs.
-func (w Window) String() string { return enum.Name(windowNames(), w) }
+func (w Window) String() string { return windows.Name(w) }
 
 // Counted is the kind of words that an algorithm counts, and their width. Words of Dense may be
 // narrower than WordBits, so that few bits fill them; a vector then holds more filters.
