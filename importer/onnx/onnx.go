@@ -93,7 +93,8 @@ func textStart(data []byte) (string, bool) {
 }
 
 // parse reads a model from data as o asks for it; file is its name in messages. Ops that are not
-// supported are reported all at once, as errors joined. memory bounds what reading any file takes.
+// supported are reported all at once, as errors joined. memory bounds the memory for reading any
+// file.
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator,
 	memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {

@@ -82,7 +82,7 @@ func (b *builder) load(name string) *tensor {
 		}
 	}
 	walk(0, offset)
-	return b.Stored(dtypes[p.Meta.DType].onnx, shape, raw)
+	return b.Decode(dtypes[p.Meta.DType].onnx, shape, raw)
 }
 
 // filled returns a constant of one number.

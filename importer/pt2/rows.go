@@ -155,7 +155,8 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("argmax", "self ?dim keepdim", "along one axis; positions are i32", arg("ArgMax"))
 	layers("argmin", "self ?dim keepdim", "along one axis; positions are i32", arg("ArgMin"))
 
-	for name, op := range map[string]string{"lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"} {
+	orders := map[string]string{"lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
+	for name, op := range orders {
 		add(name, "self other", compare(op), row{logic: true})
 	}
 	add("eq", "self other", equal, row{logic: true})
