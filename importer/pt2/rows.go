@@ -178,7 +178,7 @@ var rows = sync.OnceValue(func() map[string]*row {
 	views("flatten", "self ?start_dim end_dim", reshaping(flattened))
 	views("unflatten", "self dim sizes", reshaping(unflattened))
 	views("squeeze", "self ?dim", reshaping(squeezed))
-	views("unsqueeze", "self dim", reshaping(unsqueezed))
+	views("unsqueeze", "self dim", func(n *node) *tensor { return n.unsqueezed(n.operand("self")) })
 	views("permute", "self dims", permuting(listed))
 	views("transpose", "self dim0 dim1", permuting(swapped))
 	views("t numpy_T", "self", permuting(swapped))
