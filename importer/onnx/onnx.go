@@ -11,6 +11,8 @@
 // (layout.go). A transpose is emitted only where an op needs another order, so that most transposes
 // and reshapes of a file cost nothing.
 //
+// Readers of other formats may spell their operators in those of ONNX (program.go).
+//
 // Files are named after their part: read_*.go the protocol buffer and its nodes, eval*.go
 // constants, float_*.go, quant_*.go and shape_*.go the ops.
 package onnx
