@@ -99,11 +99,7 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 			return nil, files.Cause(err)
 		}
 		defer f.Close()
-		file, err := safetensors.Read(f)
-		if err != nil {
-			return nil, err
-		}
-		return file.Tensors, nil
+		return safetensors.Read(f)
 	}, o)
 }
 

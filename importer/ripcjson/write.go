@@ -46,7 +46,7 @@ func encode(ctx context.Context, g *graph.Graph, file string) (text, weights []b
 	w := &writer{tensors: map[string]safetensors.Tensor{}, names: map[*graph.Tensor]string{}}
 	text = w.model(g, file)
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, w.tensors, nil); err != nil {
+	if err := safetensors.Write(&b, w.tensors); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", g.File, err)
 	}
 	// The text reads as the same graph, or ripc is at fault.
