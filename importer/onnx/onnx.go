@@ -11,6 +11,8 @@
 // (layout.go). A transpose is emitted only where an op needs another order, so that most transposes
 // and reshapes of a file cost nothing.
 //
+// Readers of other formats may spell their operators in those of ONNX (program.go).
+//
 // Files are named after their part: read_*.go the protocol buffer and its nodes, eval*.go
 // constants, float_*.go, quant_*.go and shape_*.go the ops.
 package onnx
@@ -93,7 +95,8 @@ func textStart(data []byte) (string, bool) {
 }
 
 // parse reads a model from data as o asks for it; file is its name in messages. Ops that are not
-// supported are reported all at once, as errors joined. memory bounds what reading any file takes.
+// supported are reported all at once, as errors joined. memory bounds the memory for reading any
+// file.
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator,
 	memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {

@@ -108,10 +108,10 @@ func (p *Program) Constant(shape []int, data []float32) *Tensor {
 	return &tensor{shape: shape, konst: &array{dt: dtFloat, shape: shape, f: data}}
 }
 
-// Stored returns a tensor of the file with these bytes. Its type is one of ONNX, as ONNX numbers
-// them. Truth values stay what they are, and all others become floats. It fails at an integer that
+// Decode returns a tensor of the file with these bytes. Its type is one of ONNX, as ONNX numbers
+// them. Truth values stay truth values, and all others become floats. It fails at an integer that
 // f32 does not have.
-func (p *Program) Stored(dt int, shape []int, raw []byte) *Tensor {
+func (p *Program) Decode(dt int, shape []int, raw []byte) *Tensor {
 	if dtype(dt) == dtFloat {
 		return p.Constant(shape, f32.FromBytes(raw))
 	}
@@ -119,7 +119,8 @@ func (p *Program) Stored(dt int, shape []int, raw []byte) *Tensor {
 	if readRaw(a, raw); a.dt != dtBool {
 		for k := range a.len() {
 			v := a.number(k)
-			p.b.n.failIf(!a.dt.float() && math.Abs(v) > maxExact, "", "reads a tensor that holds %g, an integer beyond 2^24", v)
+			p.b.n.failIf(!a.dt.float() && math.Abs(v) > maxExact,
+				"", "reads a tensor that holds %g, an integer beyond 2^24", v)
 		}
 		a = p.b.n.convert(a, dtFloat)
 	}
@@ -135,8 +136,8 @@ func (p *Program) Op(name string, attrs Attrs, in ...*Tensor) *Tensor {
 	return p.apply(name, p.b.ops[key{standard, name}], attrs, in)
 }
 
-// EmitEach returns the result of an op of the graph on single elements. Without attributes these are
-// the op's defaults.
+// EmitEach returns the result of an op of the graph on single elements. Ops of several operands
+// have their default attributes.
 func (p *Program) EmitEach(name string, attrs any, in ...*Tensor) *Tensor {
 	return p.apply(name, &op{mixed: true, lower: func(n *node) *tensor {
 		if len(n.in) == 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -124,15 +125,11 @@ func (b *budget) take(n, size int) {
 
 // elements is the number of elements of a shape, which must be positive or zero everywhere.
 func elements(shape []int) (int, error) {
-	n := 1
-	for _, d := range shape {
-		if d < 0 {
-			return 0, fmt.Errorf("shape %v has a negative extent", shape)
-		}
-		if d != 0 && n > maxElements/d {
-			return 0, fmt.Errorf("shape %v has more than 2^31 elements", shape)
-		}
-		n *= d
+	switch n := kit.Count(shape, maxElements); {
+	case n <= maxElements:
+		return n, nil
+	case slices.Min(shape) < 0:
+		return 0, fmt.Errorf("shape %v has a negative extent", shape)
 	}
-	return n, nil
+	return 0, fmt.Errorf("shape %v has more than 2^31 elements", shape)
 }

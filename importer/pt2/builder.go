@@ -59,9 +59,7 @@ func (b *builder) wiring() *source.Wiring {
 					wire.Reads = append(wire.Reads, name)
 				}
 			}
-			for _, name := range in.Arg.symbols() {
-				wire.Reads = append(wire.Reads, name)
-			}
+			wire.Reads = append(wire.Reads, in.Arg.symbols()...)
 		}
 		w.Nodes = append(w.Nodes, wire)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"ripc/importer/internal/kit"
 )
 
 // Constants are f32. Integers are kept so, too: f32 has all of them up to maxExact.
@@ -15,12 +17,9 @@ const (
 
 // count returns the number of elements of a shape of the file.
 func count(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		if d < 0 || d > 0 && n > maxElements/d || len(shape) > maxRank {
-			panic(fmt.Errorf("a tensor of shape %v is too large", shape))
-		}
-		n *= d
+	n := kit.Count(shape, maxElements)
+	if n > maxElements || len(shape) > maxRank {
+		panic(fmt.Errorf("a tensor of shape %v is too large", shape))
 	}
 	return n
 }
@@ -82,7 +81,7 @@ func (b *builder) load(name string) *tensor {
 		}
 	}
 	walk(0, offset)
-	return b.Stored(dtypes[p.Meta.DType].onnx, shape, raw)
+	return b.Decode(dtypes[p.Meta.DType].onnx, shape, raw)
 }
 
 // filled returns a constant of one number.

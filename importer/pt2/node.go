@@ -205,7 +205,7 @@ func (n *node) evaluate() []*tensor {
 			case t.IsTruth() && !n.row.logic:
 				panic(n.fail("convert it with .float()",
 					"an operand holds truth values, which only torch.where, logic and conversions may read"))
-			case t.IsWhole():
+			case t.IsWhole() && n.row != rows()["to"]:
 				panic(n.fail("", "an operand holds positions; arithmetic on integers is not supported"))
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,13 @@ func TestOpenBatch(t *testing.T) {
 		if in.Note != want || in.Shape[0] != max(1, batch) || out.Shape[0] != max(1, batch) {
 			t.Errorf("batch %d: %+v gives %+v", batch, in, out)
 		}
+	}
+	g, err := read(t, "open_shapes.pt2", importer.Options{Batch: 4}) // which computes shapes of the batch
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := g.Value(g.Outputs[0]); !slices.Equal(out.Shape, []int{4, 2, 5, 5}) {
+		t.Errorf("open_shapes.pt2 gives %+v", out)
 	}
 }
 

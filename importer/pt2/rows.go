@@ -155,7 +155,8 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("argmax", "self ?dim keepdim", "along one axis; positions are i32", arg("ArgMax"))
 	layers("argmin", "self ?dim keepdim", "along one axis; positions are i32", arg("ArgMin"))
 
-	for name, op := range map[string]string{"lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"} {
+	orders := map[string]string{"lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
+	for name, op := range orders {
 		add(name, "self other", compare(op), row{logic: true})
 	}
 	add("eq", "self other", equal, row{logic: true})
@@ -177,7 +178,7 @@ var rows = sync.OnceValue(func() map[string]*row {
 	views("flatten", "self ?start_dim end_dim", reshaping(flattened))
 	views("unflatten", "self dim sizes", reshaping(unflattened))
 	views("squeeze", "self ?dim", reshaping(squeezed))
-	views("unsqueeze", "self dim", reshaping(unsqueezed))
+	views("unsqueeze", "self dim", func(n *node) *tensor { return n.unsqueezed(n.operand("self")) })
 	views("permute", "self dims", permuting(listed))
 	views("transpose", "self dim0 dim1", permuting(swapped))
 	views("t numpy_T", "self", permuting(swapped))

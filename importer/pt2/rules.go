@@ -487,9 +487,9 @@ func squeezed(n *node, old []int) []int {
 	return shape
 }
 
-// unsqueezed adds an axis of extent 1.
-func unsqueezed(n *node, old []int) []int {
-	return slices.Insert(slices.Clone(old), n.axis(n.integer("dim", 0), len(old)+1), 1)
+// unsqueezed is t with an axis of extent 1 more.
+func (n *node) unsqueezed(t *tensor) *tensor {
+	return n.b.Op("Unsqueeze", nil, t, n.b.Integers(n.integer("dim", 0)))
 }
 
 // permuting is an operator that changes the order of axes, by a rule.
@@ -527,24 +527,15 @@ func same(n *node) *tensor {
 	return n.b.Op("Identity", nil, n.operand(n.row.args()[0]))
 }
 
-// ranked returns t with leading axes of extent 1 up to a rank.
-func (n *node) ranked(t *tensor, rank int) *tensor {
-	if old := t.Extents(); len(old) < rank {
-		return n.reshaped(t, slices.Concat(ones(rank-len(old)), old))
-	}
-	return t
-}
-
 // expanded repeats a tensor along axes of extent 1.
 func expanded(n *node) *tensor {
 	t, want := n.operand("self"), slices.Clone(n.integers("size", nil))
 	if n.has("other") {
 		want = slices.Clone(n.operand("other").Extents())
 	}
-	t = n.ranked(t, len(want))
 	for d, extent := range want {
-		if extent == -1 && d < len(t.Extents()) {
-			want[d] = t.Extents()[d]
+		if from := d - len(want) + len(t.Extents()); extent == -1 && from >= 0 {
+			want[d] = t.Extents()[from]
 		}
 	}
 	return n.b.Op("Expand", nil, t, n.b.Integers(want...))
@@ -552,8 +543,11 @@ func expanded(n *node) *tensor {
 
 // tiled repeats a tensor along each axis.
 func tiled(n *node) *tensor {
-	times := n.integers("repeats", nil)
-	return n.b.Op("Tile", nil, n.ranked(n.operand("self"), len(times)), n.b.Integers(times...))
+	t, times := n.operand("self"), n.integers("repeats", nil)
+	if more := len(times) - len(t.Extents()); more > 0 {
+		t = n.reshaped(t, slices.Concat(ones(more), t.Extents()))
+	}
+	return n.b.Op("Tile", nil, t, n.b.Integers(times...))
 }
 
 // concat puts tensors one after the other along an axis.
@@ -568,7 +562,7 @@ func (n *node) concat(in []*tensor) *tensor {
 func stacked(n *node) *tensor {
 	var in []*tensor
 	for _, t := range n.tensors["tensors"] {
-		in = append(in, n.reshaped(t, unsqueezed(n, t.Extents())))
+		in = append(in, n.unsqueezed(t))
 	}
 	return n.concat(in)
 }

@@ -85,7 +85,7 @@ func (b *builder) input(at string) (v *graph.Value, msg, help string) {
 	if len(v.Layout) > 0 && len(v.Layout) != len(v.Shape) {
 		return nil, fmt.Sprintf("layout %s does not fit shape %v", v.Layout, v.Shape), "use one letter for each axis"
 	}
-	if !fitsLimit(v.Shape, b.lim.tensor) {
+	if kit.Count(v.Shape, b.lim.tensor) > b.lim.tensor {
 		return nil, fmt.Sprintf("shape %v has more than %d elements", v.Shape, b.lim.tensor), ""
 	}
 	enc, zero, err := b.encoding(at, ir.NoEncoding)
@@ -175,7 +175,7 @@ func (b *builder) build(n *rawNode) {
 	if err := b.g.CheckPart(node, producer); err != nil {
 		b.addError(err)
 	}
-	if !fitsLimit(out.Shape, b.lim.tensor) {
+	if kit.Count(out.Shape, b.lim.tensor) > b.lim.tensor {
 		b.fault(n, "", "output of shape %v has more than %d elements", out.Shape, b.lim.tensor)
 	}
 }
@@ -249,17 +249,4 @@ func (b *builder) checkUnused() {
 		}
 	}
 	b.weights.checkUnused(b)
-}
-
-// fitsLimit reports whether a tensor of this shape has at most limit elements, whatever its
-// extents.
-func fitsLimit(shape []int, limit int) bool {
-	n := 1
-	for _, d := range shape {
-		if d < 0 || d > 0 && n > limit/d {
-			return false
-		}
-		n *= d
-	}
-	return true
 }

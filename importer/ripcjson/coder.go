@@ -44,7 +44,8 @@ func code[T comparable](c *coder, key string, v *T, def T, keep []bool, read fun
 func plainValue[T any](v T) any { return v }
 
 func (c *coder) number(key string, v *float64, def float64, keep ...bool) {
-	code(c, key, v, def, keep, func(at string, def float64) float64 { return c.doc.number(at, def) }, plainValue[float64])
+	code(c, key, v, def, keep, func(at string, def float64) float64 { return c.doc.number(at, def) },
+		plainValue[float64])
 }
 
 func (c *coder) integer(key string, v *int, def int, keep ...bool) {
@@ -61,8 +62,8 @@ func (c *coder) flag(key string, v *bool) {
 	code(c, key, v, false, nil, func(at string, _ bool) bool { return c.doc.flag(at) }, plainValue[bool])
 }
 
-// off is a flag that is on by default. v says that it is off.
-func (c *coder) off(key string, v *bool) {
+// flagOff is a flag that is on by default. v says that it is off.
+func (c *coder) flagOff(key string, v *bool) {
 	code(c, key, v, false, nil, func(at string, _ bool) bool { return c.doc.isOff(at) },
 		func(v bool) any { return !v })
 }
@@ -154,7 +155,8 @@ func (c *coder) levels(t *scalar.LevelType, affine bool) {
 	}
 	if c.doc.text(c.at+"/dtype") == "i8" {
 		if t.Signed, t.Zero = true, t.Zero+128; t.Bits != 8 || c.doc.text(c.at+"/encoding") != "affine" {
-			c.fault(c.n, "use dtype u8, or encoding affine and bits 8", "dtype i8 for other than affine levels of 8 bits")
+			c.fault(c.n, "use dtype u8, or encoding affine and bits 8",
+				"dtype i8 for other than affine levels of 8 bits")
 		}
 	}
 }

@@ -2,6 +2,7 @@ package ripcjson
 
 import (
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 )
 
 // weightReader gives a node the constants that its op has.
@@ -196,14 +197,5 @@ func (b *builder) agrees(n *rawNode, w *graph.Tensor) bool {
 	return ok
 }
 
-// product multiplies extents that a limit bounds elsewhere; it saturates instead of overflowing.
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		if d > 0 && n > (1<<30)/d {
-			return 1 << 30
-		}
-		n *= d
-	}
-	return n
-}
+// product is the number of elements of a shape that a limit bounds elsewhere.
+func product(shape []int) int { return kit.Count(shape, 1<<30-1) }

@@ -40,11 +40,11 @@ var formats = sync.OnceValue(func() map[string]format {
 	pool := form(codePool)
 	arg := form(func(c *coder, a *graph.ArgAttrs) {
 		c.flag("select_last_index", &a.Last)
-		c.off("keepdims", &a.Drop)
+		c.flagOff("keepdims", &a.Drop)
 	})
 	topK := form(func(c *coder, a *graph.TopKAttrs) {
 		c.integer("k", &a.K, 1, always)
-		c.off("largest", &a.Least)
+		c.flagOff("largest", &a.Least)
 	})
 	block := form(func(c *coder, a *graph.BlockAttrs) {
 		c.pair("block", &a.Block, [2]int{1, 1}, always)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
 	"ripc/internal/human"
 	"ripc/internal/safetensors"
@@ -102,7 +103,7 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 	if t := w.cache[id]; t != nil {
 		return t
 	}
-	if !fitsLimit(shape, w.left) {
+	if kit.Count(shape, w.left) > w.left {
 		b.add(line, n.label(), "", "weight %q of shape %v: all weights together have more than %d elements", key, shape,
 			b.lim.weights)
 		return nil

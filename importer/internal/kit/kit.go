@@ -155,6 +155,19 @@ func InRange(numbers []int, lo, hi int) bool {
 	return !slices.ContainsFunc(numbers, func(v int) bool { return v < lo || v > hi })
 }
 
+// Count is the number of elements of a shape. It is limit+1 for larger shapes, and for those with
+// negative extents.
+func Count(shape []int, limit int) int {
+	n := 1
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > limit/d {
+			return limit + 1
+		}
+		n *= d
+	}
+	return n
+}
+
 // Identity is 0, 1, ... n-1.
 func Identity(n int) []int {
 	p := make([]int, n)

@@ -83,3 +83,13 @@ for name, net, shape in [("digits", Digits(), (1,1,8,8)), ("quant", Quant(), (1,
 net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(16, 2)).eval()
 program = torch.export.export(net, (torch.randn(2, 1, 4, 4),), dynamic_shapes=({0: torch.export.Dim("batch")},))
 torch.export.save(program, str(out/"open.pt2"))
+# One that computes shapes of it.
+class Shapes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(8, 8)
+    def forward(self, x):
+        n = x.shape[0]
+        return (self.a(x).reshape(n, 5, 2, 4).transpose(1, 2) @ x.reshape(n, 2, 4, 5)).softmax(-1)
+program = torch.export.export(Shapes(), (torch.randn(2, 5, 8),), dynamic_shapes=({0: torch.export.Dim("batch", min=2)},))
+torch.export.save(program, str(out/"open_shapes.pt2"))
