@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -13,29 +16,15 @@ import (
 
 func bind(ctx context.Context, r *rewriter) error {
 	windows := map[string]string{}
+	layers := weightedLayers(ctx, r)
 	for n := range r.EachNode(ctx) {
 		var err error
-		switch a := n.Attrs.(type) {
-		case *graph.ConvTranspose2DAttrs:
+		if a, ok := n.Attrs.(*graph.ConvTranspose2DAttrs); ok {
 			err = r.replaceTransposed(n, a)
-		case *graph.Conv2DAttrs:
-			w := n.Weights["w"]
-			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad,
-				In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
-			f.DH, f.DW, f.Groups = a.Dilation()[0], a.Dilation()[1], a.GroupCount()
-			if a.Integer != nil {
-				bindIntegerLayer(r.g, n, f, a.Integer)
-			} else {
-				err = bindWeights(r.g, n, f, a.Binary, true)
-			}
-		case *graph.DenseAttrs:
-			w := n.Weights["w"]
-			f := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: w.Shape[0], Out: w.Shape[1]}
-			if a.Integer != nil {
-				bindIntegerLayer(r.g, n, f, a.Integer)
-			} else {
-				err = bindWeights(r.g, n, f, a.Binary, false)
-			}
+		} else if l := layers[n]; l != nil && l.integer != nil {
+			bindIntegerLayer(r.g, n, l.f, l.integer)
+		} else if l != nil {
+			err = finishBinding(r.g, n, l.f, l.binary)
 		}
 		if err != nil {
 			return err
@@ -45,6 +34,49 @@ func bind(ctx context.Context, r *rewriter) error {
 		}
 	}
 	return nil
+}
+
+// weightedLayer is a fused convolution and the attributes of the layer that it is made of. At most
+// one of binary and integer is not nil.
+type weightedLayer struct {
+	f       *graph.FusedConv
+	binary  *graph.BinaryAttrs
+	integer *graph.IntegerAttrs
+}
+
+// weightedLayers makes the fused convolutions of all convolutions and dense layers, side by side,
+// with their weights: most of the pass's work. bindIntegerLayer sets those of integer layers.
+func weightedLayers(ctx context.Context, r *rewriter) map[*graph.Node]*weightedLayer {
+	all := map[*graph.Node]*weightedLayer{}
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for n := range r.EachNode(ctx) {
+		var l *weightedLayer
+		perChannel := false
+		switch a := n.Attrs.(type) {
+		case *graph.Conv2DAttrs:
+			w := n.Weights["w"]
+			f := &graph.FusedConv{KH: w.Shape[0], KW: w.Shape[1], SH: a.Strides[0], SW: a.Strides[1], Pad: a.Pad,
+				In: w.Shape[2] * a.GroupCount(), Out: w.Shape[3]}
+			f.DH, f.DW, f.Groups = a.Dilation()[0], a.Dilation()[1], a.GroupCount()
+			l, perChannel = &weightedLayer{f, a.Binary, a.Integer}, true
+		case *graph.DenseAttrs:
+			w := n.Weights["w"]
+			f := &graph.FusedConv{KH: 1, KW: 1, SH: 1, SW: 1, In: w.Shape[0], Out: w.Shape[1]}
+			l = &weightedLayer{f, a.Binary, a.Integer}
+		default:
+			continue
+		}
+		all[n] = l
+		if l.integer == nil {
+			work.Go(func() error {
+				setWeights(n, l.f, l.binary, perChannel)
+				return nil
+			})
+		}
+	}
+	_ = work.Wait() // no error
+	return all
 }
 
 // bindWindow gives n, with offsets in its weights, the window sums of its input's integers as a
@@ -68,12 +100,6 @@ func (r *rewriter) bindWindow(n *graph.Node, f *graph.FusedConv, made map[string
 		r.InsertBefore(n, ones, &y)
 	}
 	r.SetInputs(n, n.Inputs[0], made[key])
-}
-
-// bindWeights turns n into a fused convolution.
-func bindWeights(g *graph.Graph, n *graph.Node, f *graph.FusedConv, b *graph.BinaryAttrs, perChannel bool) error {
-	setWeights(n, f, b, perChannel)
-	return finishBinding(g, n, f, b)
 }
 
 // setWeights sets f's weights to those of n.

@@ -42,6 +42,11 @@ func (a *FusedConv) OutSize(h, w int) (oh, ow int) {
 	return (h+a.Pad.Top+a.Pad.Bottom-(a.KH-1)*dh-1)/a.SH + 1, (w+a.Pad.Left+a.Pad.Right-(a.KW-1)*dw-1)/a.SW + 1
 }
 
+// EachPosition reports whether an output depends on the input at its own position alone.
+func (a *FusedConv) EachPosition() bool {
+	return a.KH*a.KW == 1 && a.SH*a.SW == 1 && !a.Pad.Any() && a.Pool == nil
+}
+
 // GroupIn is the number of input channels of one group.
 func (a *FusedConv) GroupIn() int { return a.In / a.GroupCount() }
 

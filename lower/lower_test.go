@@ -328,6 +328,51 @@ func TestBatch(t *testing.T) {
 	})
 }
 
+// TestVectors: layers without windows give each vector of a batch, or of a signal, what they give it alone, also where their stage adds
+// another tensor. The vectors are the pixels of a row.
+func TestVectors(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, batch, long, dense := channels(t), between(t, 2, 4, "batch"), between(t, 1, 3, "vectors"), rapid.Bool().Draw(t, "dense")
+		build := func(batch int) *net {
+			n := newNet(t, levels(false, 2, ir.Unipolar, batch, long, 1, c))
+			if dense {
+				n = newNet(t, levels(false, 2, ir.Unipolar, batch*long, c))
+			}
+			layer := func(name string) string {
+				bits := &graph.BinaryAttrs{WeightScale: graph.ScaleMean}
+				if dense {
+					return n.add(name, "bitserial_dense", &graph.DenseAttrs{Binary: bits}, map[string]*graph.Tensor{"w": n.tensor(c, 9)}, "x")
+				}
+				a := &graph.Conv2DAttrs{Strides: [2]int{1, 1}, Pad: graph.Padding{Mode: graph.PadValid}, Binary: bits}
+				return n.add(name, "bitserial_conv2d", a, map[string]*graph.Tensor{"w": n.tensor(1, 1, c, 9)}, "x")
+			}
+			n.plain("y", "add", layer("d"), layer("e"))
+			return n
+		}
+		x := drawLevels(t, batch*long*c, 2)
+		n := build(batch)
+		p := n.program("y")
+		got, want := n.run(p, x)[0], []byte(nil)
+		for part := range slices.Chunk(x, long*c) {
+			one := build(1)
+			want = append(want, one.run(one.program("y"), part)[0]...)
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("got %v, want %v\n%s", got, want, p)
+		}
+		row := long
+		if dense || long == 1 {
+			row = batch * long
+		}
+		for _, s := range p.Stages {
+			f := p.FuncByName(s.Func)
+			if y := f.Params[len(f.Params)-1]; (s.Name == "d" || s.Name == "e") && y.Shape[len(y.Shape)-2] != row {
+				t.Fatalf("rows of %d vectors expected:\n%s", row, f)
+			}
+		}
+	})
+}
+
 // TestSharing: equal layers have one Func and equal constants one buffer; names of tensors are the caller's.
 func TestSharing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

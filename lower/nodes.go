@@ -277,18 +277,22 @@ func (l *lowering) brought(tensor string) bool {
 
 // conv lowers a fused convolution or dense layer.
 func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src string) {
-	in := x.Value
-	in.Shape = ops.Spatial(x.Shape)
-	shape := in.Shape
 	made := n
 	if m := l.means[n.Name]; m != nil {
 		made = m
 	}
+	spatial := ops.Spatial
+	if made == n && a.EachPosition() {
+		spatial = ops.Rows(x.Shape)
+	}
+	in := x.Value
+	in.Shape = spatial(x.Shape)
+	shape := in.Shape
 	form, dst := l.store(made)
 	args, others := []string{src}, []layout.Tensor(nil)
 	for _, name := range a.JoinedTensors(n) {
 		v, buf := l.read(n, name)
-		v.Shape = ops.Spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
+		v.Shape = spatial(ops.Leading(v.Shape, len(l.g.Value(n.Output).Shape)))
 		args, others = append(args, buf), append(others, v)
 	}
 	by := l.choices[n.Name].Algorithm

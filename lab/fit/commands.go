@@ -26,6 +26,7 @@ type options struct {
 	models                     []string // files or networks with layers to measure in the place of drawn ones
 	fit, sieve                 bool     // the models to fit
 	check                      bool     // predict layers that the fit has not seen
+	effort                     int      // schedules of each layer that compile tries
 }
 
 // Commands returns the commands fit and judge.
@@ -49,6 +50,8 @@ func Commands() []*cobra.Command {
 		"measured schedules", judgeChoices, &judged)
 	judge.Flags().IntVar(&judged.layers, "layers", 20, "drawn layers")
 	judge.Flags().IntVar(&judged.points, "points", 40, "schedules of a layer")
+	judge.Flags().IntVar(&judged.effort, "effort", 0, "schedules of each layer that compile tries; the result is "+
+		"only printed")
 	return []*cobra.Command{fit, judge}
 }
 

@@ -55,7 +55,7 @@ func eachLayer[T any](seeds []uint64, f func(seed uint64) ([]T, error)) ([]T, er
 // describeLayer describes the points of one source.
 func describeLayer(ctx context.Context, t targets.Target, d *features.Describer, points []point) ([]described, error) {
 	from := source{points[0].Layer, points[0].MACs, points[0].Model}
-	l, err := from.lower(ctx, t, false)
+	l, err := from.lower(ctx, t, nil)
 	if err != nil {
 		return nil, fmt.Errorf("layer %d: %w", from.seed, err)
 	}

@@ -22,7 +22,7 @@ import (
 const firstJudged = 1_000_000
 
 // judgeChoices compares compile's choices with the best points of layers that no fit has seen. It
-// writes the result to the model.
+// writes the result to the model, unless compile tried schedules.
 func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	m, ok, err := machine.Of(t)
 	if err != nil {
@@ -33,6 +33,9 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	}
 	o.models, o.from = nil, firstJudged+o.from // the fit has seen models
 	file := filepath.Join("build", "learn", machine.FileName(t)+".judged")
+	if o.effort > 0 {
+		file += fmt.Sprint(o.effort)
+	}
 	if _, err := measureSources(ctx, t, file, nil, o); err != nil {
 		return err
 	}
@@ -64,6 +67,9 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	printWorst(points, predicted, func(i int) float64 { return takenFirst(points[i]) })
 	fmt.Println("on all cores")
 	m.Shared = judge(shared, predictedShared)
+	if o.effort > 0 {
+		return nil
+	}
 	return m.Write(machineData())
 }
 

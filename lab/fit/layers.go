@@ -70,19 +70,19 @@ type lowered struct {
 	compiled *ripc.Compiled
 }
 
-// lower lowers the source by each of its algorithms. If compiled is set, it compiles the source,
-// too.
-func (s source) lower(ctx context.Context, t targets.Target, compiled bool) (l *lowered, err error) {
+// lower lowers the source by each of its algorithms. If with is not nil, it compiles the source
+// with these options, too.
+func (s source) lower(ctx context.Context, t targets.Target, with *ripc.Options) (l *lowered, err error) {
 	l = &lowered{target: t}
 	return l, s.load(ctx, func(path string, g *graph.Graph) error {
 		choices := []map[string]layout.Algorithm{nil}
 		for _, choice := range lower.Uniform(lower.Free(g, lower.Options{Target: t})) {
 			choices = append(choices, choice)
 		}
-		if err := l.add(ctx, g, choices); err != nil || !compiled {
+		if err := l.add(ctx, g, choices); err != nil || with == nil {
 			return err
 		}
-		if l.compiled, err = ripc.Compile(ctx, path, ripc.Options{Target: t.Name}); err != nil {
+		if l.compiled, err = ripc.Compile(ctx, path, *with); err != nil {
 			return err
 		}
 		l.programs = append(l.programs, l.compiled.Program)
@@ -219,10 +219,11 @@ func (l *lowered) kernels(layer string) (all []kernel, main int, err error) {
 	return all, main, nil
 }
 
-// drawnKernels returns the kernels of a drawn layer, main of them, and of the stages around it.
+// drawnKernels returns the kernels of a drawn layer, main of them, and of the stages around it; see
+// source.lower.
 func drawnKernels(ctx context.Context, t targets.Target, seed uint64, multiplies int,
-	compiled bool) (all []kernel, main int, err error) {
-	l, err := source{seed: seed, multiplies: multiplies}.lower(ctx, t, compiled)
+	with *ripc.Options) (all []kernel, main int, err error) {
+	l, err := source{seed: seed, multiplies: multiplies}.lower(ctx, t, with)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"ripc"
 	"ripc/autotune/space"
 	"ripc/targets"
 )
@@ -26,7 +27,7 @@ func TestDrawLayer(t *testing.T) {
 		for _, n := range draw()["nodes"].([]map[string]any) {
 			glue[n["op"].(string)] = true
 		}
-		kernels, main, err := drawnKernels(t.Context(), board, seed, multiplies, true)
+		kernels, main, err := drawnKernels(t.Context(), board, seed, multiplies, &ripc.Options{Target: board.Name})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -55,7 +56,7 @@ func TestPointsBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernels, _, err := drawnKernels(t.Context(), board, 2, 300_000, true)
+	kernels, _, err := drawnKernels(t.Context(), board, 2, 300_000, &ripc.Options{Target: board.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestPointsBuilt(t *testing.T) {
 		}
 	}
 	const digits = "../../examples/digits/digits.json"
-	l, err := modelSource(digits).lower(t.Context(), board, false)
+	l, err := modelSource(digits).lower(t.Context(), board, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"ripc"
 	"ripc/autotune/records"
 	"ripc/autotune/space"
 	"ripc/compile"
@@ -47,6 +48,11 @@ const stagesAround = 4
 type collector struct {
 	options
 	*meter.Meter
+}
+
+// compilation returns the options by which layers are compiled.
+func (c *collector) compilation() *ripc.Options {
+	return &ripc.Options{Target: c.Target.Name, Effort: c.effort}
 }
 
 // openCollector returns a collector that measures on t. It has to be closed.
@@ -114,7 +120,7 @@ type layer struct {
 func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, err error) {
 	for _, model := range c.models {
 		from := modelSource(model)
-		l, err := from.lower(ctx, c.Target, true)
+		l, err := from.lower(ctx, c.Target, c.compilation())
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +143,7 @@ func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, e
 			continue
 		}
 		all = append(all, layer{fmt.Sprint("layer ", seed), func(ctx context.Context) ([]point, error) {
-			kernels, main, err := drawnKernels(ctx, c.Target, seed, c.multiplies, true)
+			kernels, main, err := drawnKernels(ctx, c.Target, seed, c.multiplies, c.compilation())
 			if err != nil {
 				return nil, err
 			}

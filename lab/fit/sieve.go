@@ -37,7 +37,7 @@ func drawGuesses(ctx context.Context, t targets.Target, m *machine.Model) ([]mac
 	return eachLayer(seeds, func(seed uint64) ([]machine.Guess, error) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		const decades = 2.7
-		kernels, _, err := drawnKernels(ctx, t, seed, int(sizes(t).guessed*math.Pow(10, decades*r.Float64())), false)
+		kernels, _, err := drawnKernels(ctx, t, seed, int(sizes(t).guessed*math.Pow(10, decades*r.Float64())), nil)
 		if err != nil {
 			return nil, err
 		}
