@@ -28,14 +28,13 @@ import (
 	"ripc/lab/numbers"
 	"ripc/lab/peers"
 	"ripc/lab/records"
-	"ripc/lab/speed"
 	"ripc/lab/task"
 	"ripc/lab/tuner"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(), speed.Task(),
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(),
 		tuner.Task(), records.Task(), ledger.Task()}
 }
 

@@ -144,10 +144,10 @@ func (c *code) spreadWord(of string, at, align, n int) value {
 }
 
 // assembly is a piece of inline assembly with its constraints. A volatile piece stays where it is.
-// A pure piece touches no memory.
+// A pure piece touches no memory, a reading piece changes none.
 type assembly struct {
-	text, constraints string
-	volatile, pure    bool
+	text, constraints       string
+	volatile, pure, reading bool
 }
 
 // asm writes assembly that gives results of these types.
@@ -164,8 +164,11 @@ func (c *code) asm(a assembly, results []string, args ...value) []value {
 	if a.volatile {
 		effect = " sideeffect"
 	}
-	if a.pure {
+	switch {
+	case a.pure:
 		behind = " memory(none)"
+	case a.reading:
+		behind = " memory(argmem: read)"
 	}
 	text := fmt.Sprintf("call %s asm%s %q, %q(%s) nounwind%s", kind, effect, "#", a.constraints, operands(args), behind)
 	text = strings.Replace(text, "#", strings.ReplaceAll(a.text, "\n", `\0A`), 1)

@@ -47,7 +47,8 @@ func (c *code) opaque(sum, count value) value {
 	if c.saturate != "" {
 		return c.call(register, c.saturate, sum, count)
 	}
-	return c.asm(assembly{c.add, "=w,0,w", true, true}, []string{register}, sum, count)[0]
+	a := assembly{text: c.add, constraints: "=w,0,w", volatile: true, pure: true}
+	return c.asm(a, []string{register}, sum, count)[0]
 }
 
 // opaqueUnlessKnown is opaque, or a plain addition to a sum that LLVM knows.

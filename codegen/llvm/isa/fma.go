@@ -1,0 +1,162 @@
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ripc/targets/isa"
+)
+
+// fmaRow is the function of isa.FmaRow: one piece of assembly with its sums in registers.
+func fmaRow(c *code) {
+	const floats = "<4 x float>"
+	sums := c.Positions * c.Lanes / 4
+	olds := make([]value, sums)
+	for s := range olds {
+		olds[s] = c.load(floats, "acc", 16*s, 4)
+	}
+	constraints := append(slices.Repeat([]string{"=&w"}, sums), "r", "r")
+	inputs := []value{{"ptr", "%x"}, {"ptr", "%w"}}
+	for s := range olds {
+		inputs, constraints = append(inputs, olds[s]), append(constraints, fmt.Sprint(s))
+	}
+	for _, k := range a64Clobbers(fmaInputs + 2*c.Lanes/4) {
+		constraints = append(constraints, "~{"+k+"}")
+	}
+	row := fmaLines{Instr: c.Instr, sums: sums}
+	row.write()
+	news := c.asm(assembly{text: row.text(), constraints: strings.Join(constraints, ","), reading: true},
+		slices.Repeat([]string{floats}, sums), inputs...)
+	for s, v := range news {
+		c.store(v, "acc", 16*s, 4)
+	}
+}
+
+// fmaInputs is the number of registers for inputs.
+const fmaInputs = 8
+
+// fmaLines writes the assembly of FmaRow for a core that takes instructions in order and writes
+// their results in order. There, a load waits for the multiplications before it, and a quick
+// operation waits longest. So loads stand together, the quickest first: addresses, then inputs.
+// The weights of a tap are one load of four registers, which hardly waits. That of the next tap but
+// one begins when a tap is done.
+type fmaLines struct {
+	listing
+	isa.Instr
+	sums   int
+	starts map[int]int    // the registers of addresses of weights, by tap
+	inputs [fmaInputs]int // the element that each register of inputs begins with, or -1
+	loaded int            // taps with loaded weights
+}
+
+func (f *fmaLines) write() {
+	f.starts = map[int]int{}
+	for k := range f.inputs {
+		f.inputs[k] = -1
+	}
+	for t := 0; t < f.Taps; {
+		end := t + 1
+		for end < f.Taps && len(f.vectors(t, end+1)) <= fmaInputs {
+			end++
+		}
+		f.address()
+		f.loadInputs(f.vectors(t, end))
+		for t == 0 && f.loaded < min(2, f.Taps) {
+			f.loadWeights()
+		}
+		for ; t < end; t++ {
+			f.multiply(t)
+			if f.loaded < f.Taps {
+				f.loadWeights()
+			}
+		}
+	}
+}
+
+// remaining returns the number of inputs from element e on.
+func (f *fmaLines) remaining(e int) int { return (f.Positions-1)*f.Stride + f.Taps - e }
+
+// vector returns the first element of the vector that holds element e of the inputs. Vectors begin
+// at multiples of four elements. If three elements remain, the last one begins one element earlier.
+func (f *fmaLines) vector(e int) int {
+	first := e / 4 * 4
+	if f.remaining(first) == 3 {
+		return first - 1
+	}
+	return first
+}
+
+// vectors lists the first elements of the vectors that taps from t to end read, in the order of
+// their use.
+func (f *fmaLines) vectors(t, end int) []int {
+	var all []int
+	for ; t < end; t++ {
+		for p := range f.Positions {
+			if first := f.vector(p*f.Stride + t); !slices.Contains(all, first) {
+				all = append(all, first)
+			}
+		}
+	}
+	return all
+}
+
+// address writes the addresses of the next weights while registers are free.
+func (f *fmaLines) address() {
+	free := a64Starts().free
+	for t, k := range f.starts {
+		if t >= f.loaded {
+			free = slices.DeleteFunc(free, func(r int) bool { return r == k })
+		}
+	}
+	for t := max(1, f.loaded); t < f.Taps && len(free) > 0; t++ {
+		if _, ok := f.starts[t]; !ok {
+			f.line("add x%d, $%d, #%d", free[0], f.sums+1, 4*f.Lanes*t)
+			f.starts[t], free = free[0], free[1:]
+		}
+	}
+}
+
+// loadInputs loads vectors into registers that hold none of them.
+func (f *fmaLines) loadInputs(vectors []int) {
+	for _, v := range vectors {
+		if slices.Contains(f.inputs[:], v) {
+			continue
+		}
+		k := slices.IndexFunc(f.inputs[:], func(e int) bool { return !slices.Contains(vectors, e) })
+		f.inputs[k] = v
+		part := map[int]string{1: "s", 2: "d", 4: "q"}[min(4, f.remaining(v))]
+		f.line("ldr %s%d, [$%d, #%d]", part, k, f.sums, 4*v)
+	}
+}
+
+// loadWeights loads the weights of the next tap.
+func (f *fmaLines) loadWeights() {
+	t, n := f.loaded, f.Lanes/4
+	from := fmt.Sprint("$", f.sums+1)
+	if t > 0 {
+		if _, ok := f.starts[t]; !ok {
+			f.address()
+		}
+		from = fmt.Sprint("x", f.starts[t])
+	}
+	first := f.weights(t)
+	f.line("ld%d {v%d.4s-v%d.4s}, [%s]", n, first, first+n-1, from)
+	f.loaded++
+}
+
+// weights is the first register of the weights of a tap.
+func (f *fmaLines) weights(t int) int { return fmaInputs + t%2*(f.Lanes/4) }
+
+// multiply writes the multiplications of a tap.
+func (f *fmaLines) multiply(t int) {
+	n := f.Lanes / 4
+	for p := range f.Positions {
+		e := p*f.Stride + t
+		first := f.vector(e)
+		x := slices.Index(f.inputs[:], first)
+		for o := range n {
+			f.line("fmla $%d.4s, v%d.4s, v%d.s[%d]", p*n+o, f.weights(t)+o, x, e-first)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package strategy
+
+import (
+	"slices"
+
+	"ripc/ir"
+	"ripc/schedule/steps"
+	"ripc/targets/isa"
+)
+
+// fmaRows adds up rows of taps of float sums, each row by one instruction. Its code has a fixed
+// order, for in-order cores.
+func fmaRows() Strategy {
+	return Strategy{
+		Name: "fma_rows", Text: "fused multiply-adds of rows of taps, in ripc's own order",
+		Applies: func(l *Layer) (bool, string) {
+			if !l.sum.exists() || !l.float() {
+				return false, "it does not add up floats over windows"
+			}
+			if row, _ := l.fmaRow(); row == nil || len(fmaLanes(l, row)) == 0 {
+				return false, "no instruction of the target adds up its rows of taps in order"
+			}
+			return true, ""
+		},
+		Knobs: func(l *Layer) []Knob {
+			row, _ := l.fmaRow()
+			ks := append(fmaLanes(l, row), rowsKnob(l),
+				Knob{tileW, "positions with sums in registers together", []int{row.Positions}})
+			return append(ks, orderKnobs(l)[1:]...)
+		},
+		build: func(b *builder, v Values) {
+			t := b.tiles(v)
+			b.placeStages(t)
+			b.pads()
+			b.fmaRows(b.reduction())
+			b.stagesBetween()
+			b.finish(t)
+		},
+	}
+}
+
+// fmaLanes returns the knob of channels that are computed together. They are blocks of an
+// instruction's channels. Channels of a packed output need a knob only if there are several words.
+func fmaLanes(l *Layer, row *isa.Instr) []Knob {
+	ks := lanesKnobs(l)
+	if l.packed {
+		if l.out.extent(ir.Bit)%row.Lanes != 0 {
+			return nil
+		}
+		return append(ks, Knob{part, "channels of a word with sums in registers together", []int{row.Lanes}})
+	}
+	ks[0].Domain = slices.DeleteFunc(slices.Clone(ks[0].Domain), func(n int) bool {
+		return n%row.Lanes != 0 || l.out.extent(ir.Channel)%n != 0
+	})
+	if len(ks[0].Domain) == 0 {
+		return nil
+	}
+	return ks
+}
+
+// fmaRow returns the instruction that adds up rows of taps of float sums, or nil. A row is all taps
+// of a window's row, or some channels of a tap.
+func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
+	x, w := l.read(), l.filters()
+	if !l.Target.InOrder || x == nil || w == "" || len(x.Idx) < 3 || l.scattered || l.runLength > 0 || l.window() > 0 {
+		return nil, false
+	}
+	last := len(x.Idx) - 1
+	col, channel := coefficients(x.Idx[last-1]), coefficients(x.Idx[last])
+	channels, read := l.buffers[x.Buf].Shape[last], l.sum.extent(ir.Reduce)
+	if channel[l.sum.loop(ir.Reduce)] != 1 {
+		return nil, false
+	}
+	stride, window := int(col[l.sum.loop(ir.Col)])*channels, max(1, l.sum.extent(ir.TapCol))
+	member := func(taps int) *isa.Instr {
+		return l.instr(isa.FmaRow, func(i isa.Instr) bool {
+			return i.Taps == taps && i.Stride == stride && i.Positions <= l.out.extent(ir.Col)
+		})
+	}
+	if read == channels && (window == 1 || col[l.sum.loop(ir.TapCol)] == 1) {
+		if row = member(window * channels); row != nil {
+			return row, true
+		}
+	}
+	for taps := 2 * isa.FmaTaps; taps >= isa.FmaTaps; taps /= 2 {
+		if read%taps == 0 {
+			return member(taps), false
+		}
+	}
+	return nil, false
+}
+
+// fmaRows adds up the sums of a tile by rows of taps.
+func (b *builder) fmaRows(loops []string) {
+	row, whole := b.fmaRow()
+	positions, filters := b.sum.loop(ir.Col), loops[len(loops)-1]
+	x, w, last := b.read(), b.filters(), len(b.read().Idx)-1
+	channels, vector := len(weightAxes())-1, row.Lanes/b.lanesOfFloats()
+	sums := []string{b.sum.buf}
+	if b.extent(filters) > row.Lanes { // the sums of an instruction are contiguous
+		parts, part := b.divide(filters, row.Lanes)
+		b.reorder(slices.Concat([]string{parts}, loops[:len(loops)-1], []string{part})...)
+		sums, filters = append(sums, b.sum.buf+".v"), part
+		b.must(steps.CacheWrite(b.sum.buf, parts, sums[1]))
+	} else {
+		b.reorder(loops...)
+	}
+	registers, lane := b.divide(filters, b.lanesOfFloats())
+	if b.buffers[w].Shape[channels] > row.Lanes {
+		b.packBlocks(w, row.Lanes)
+		channels++
+	}
+	order := append(steps.First(channels), steps.Inner(channels), steps.Outer(channels))
+	b.must(steps.Pack(w, row.Lanes/vector, order...))
+	b.must(steps.Flatten(x.Buf, last-1))
+	tap, reduce := b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce)
+	groups := ""
+	switch {
+	case whole && b.extent(tap) > 1:
+		b.must(steps.Flatten(w, channels-2))
+		tap, reduce = "", b.fuse(tap, reduce, tap+".r")
+	case !whole && b.extent(reduce) > row.Taps:
+		groups, reduce = b.divide(reduce, row.Taps)
+	}
+	b.reorder(b.sum.loop(ir.TapRow), tap, groups, reduce, positions, registers, lane)
+	b.must(steps.Tensorize(reduce, row.Func))
+	b.registers(sums...)
+}
