@@ -2,9 +2,14 @@ package codegen
 
 import "ripc/ir"
 
-// mostUnits is the number of units of a thread's part of a stage. Other threads take over the units
-// that a thread has not begun.
-const mostUnits = 4
+const (
+	// mostUnits is the number of units of a thread's part of a stage. Other threads take over the
+	// units that a thread has not begun.
+	mostUnits = 4
+	// unitWork is the number of statements that a Func executes for each unit of a part, so that
+	// claims of units take a small share of the time.
+	unitWork = 1 << 12
+)
 
 // Units returns the number of units into which each thread's part of f is cut. A kernel runs a unit
 // if it is called as one of that many threads, which deps.Check has proved legal for any number. It
@@ -30,5 +35,25 @@ func Units(f *ir.Func) int {
 	case repeated:
 		return 1
 	}
-	return min(mostUnits, extent)
+	return max(1, min(mostUnits, extent, executed(f.Body)/unitWork))
+}
+
+// executed returns the number of statements that s executes at most. Lanes of a vector execute one
+// together.
+func executed(s ir.Stmt) (n int) {
+	ir.Walk(s, func(s ir.Stmt) bool {
+		switch s := s.(type) {
+		case *ir.For:
+			inner := executed(s.Body)
+			if s.Kind != ir.Vectorize {
+				inner *= s.Extent
+			}
+			n += inner
+			return false
+		case *ir.Store, *ir.Call:
+			n++
+		}
+		return true
+	})
+	return n
 }

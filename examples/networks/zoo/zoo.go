@@ -105,13 +105,28 @@ func (n Network) model() *model {
 // Graph is the network with statistics that are generated like its weights: its outputs are out of
 // balance, its layers and shapes are the network's. It is there at once.
 func (n Network) Graph() (*graph.Graph, error) {
-	m := n.model()
-	delete(m.Source, "file")
-	text, err := m.text()
+	text, err := n.plainText()
 	if err != nil {
 		return nil, err
 	}
 	return ripcjson.Parse(n.Name+".json", text, nil)
+}
+
+// plainText is the file of Graph.
+func (n Network) plainText() ([]byte, error) {
+	m := n.model()
+	delete(m.Source, "file")
+	return m.text()
+}
+
+// WritePlain writes the network of Graph into a folder: NAME.json alone. It returns its path.
+func (n Network) WritePlain(dir string) (path string, err error) {
+	text, err := n.plainText()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, n.Name+".json")
+	return path, os.WriteFile(path, text, 0o644)
 }
 
 // statistics is the name of the file of statistics.
