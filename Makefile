@@ -144,6 +144,10 @@ ablation: setup ## what each optimization is worth, at low priority; it can be i
 bench-tuner: setup ## compare the searches of the tuner, at low priority; it can be interrupted: build/tuner, docs/bench-tuner.md
 	nice -n 19 $(GO) run ./lab tuner $(BENCHFLAGS)
 
+.PHONY: ledger
+ledger: setup ## estimate the cycles of networks and layers on Arm boards, at low priority; it can be interrupted: docs/ledger.md; LEDGER="--check --targets rpi3"
+	nice -n 15 $(GO) run ./lab ledger $(LEDGER)
+
 .PHONY: shipped-records
 shipped-records: setup ## tune the usual networks and make the records that come with ripc, at low priority; it can be interrupted: build/shipped
 	nice -n 15 $(GO) run ./lab records $(BENCHFLAGS)

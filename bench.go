@@ -10,6 +10,7 @@ import (
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/internal/tensorio"
+	"ripc/ir"
 	"ripc/measure"
 	"ripc/measure/limits"
 	"ripc/targets"
@@ -253,18 +254,8 @@ type CostChange struct {
 	Ratio float64 `json:"ratio"` // New / Old
 }
 
-// IncomparableError says why two measurements cannot be compared.
-type IncomparableError struct{ Old, New string }
-
-func (e *IncomparableError) Error() string {
-	return fmt.Sprintf("cannot be compared: %s before, %s now", e.Old, e.New)
-}
-
-// BadInput reports that the input is at fault.
-func (*IncomparableError) BadInput() bool { return true }
-
 // CompareBench compares two measurements of the same network or layer, target, threads and unit. It
-// fails with *IncomparableError otherwise.
+// fails with *ir.Error otherwise.
 func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison, error) {
 	was, unit := before.Cost()
 	is, unitNow := now.Cost()
@@ -274,16 +265,19 @@ func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison
 		}
 		return fmt.Sprintf("network %q", r.Model)
 	}
+	incomparable := func(before, now string) error {
+		return &ir.Error{Msg: fmt.Sprintf("cannot be compared: %s before, %s now", before, now)}
+	}
 	switch {
 	case before.Model != now.Model || before.Layer != now.Layer:
-		return nil, &IncomparableError{what(before), what(now)}
+		return nil, incomparable(what(before), what(now))
 	case before.Target != now.Target:
-		return nil, &IncomparableError{"for " + before.Target, "for " + now.Target}
+		return nil, incomparable("for "+before.Target, "for "+now.Target)
 	case before.Threads != now.Threads:
-		return nil, &IncomparableError{fmt.Sprintf("threads: %d", before.Threads),
-			fmt.Sprintf("threads: %d", now.Threads)}
+		return nil, incomparable(fmt.Sprintf("threads: %d", before.Threads),
+			fmt.Sprintf("threads: %d", now.Threads))
 	case unit != unitNow || unit == "" || was <= 0:
-		return nil, &IncomparableError{fmt.Sprintf("%v %s", was, unit), fmt.Sprintf("%v %s", is, unitNow)}
+		return nil, incomparable(fmt.Sprintf("%v %s", was, unit), fmt.Sprintf("%v %s", is, unitNow))
 	}
 	c := &BenchComparison{Unit: unit, Network: CostChange{now.Model, was, is, is / was}, Slower: is > was*(1+tolerance),
 		Tolerance: tolerance, Layers: []CostChange{}, Gone: []string{}, Added: []string{}}

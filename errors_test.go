@@ -33,9 +33,9 @@ func TestUnknownPass(t *testing.T) {
 // TestBadInput: each error says by itself whether the input is at fault, however deep it is wrapped.
 func TestBadInput(t *testing.T) {
 	for _, err := range []error{
-		&ir.Error{}, &npy.Error{}, &codegen.KindError{}, &codegen.TargetError{}, &targets.UnknownTargetError{}, &compile.UnknownBackendError{},
-		&compile.BackendError{}, &compile.AddressError{}, &ripc.EffortError{}, &ripc.TargetError{}, &ripc.ArtifactError{}, &ripc.ChoiceError{},
-		&ripc.EvalError{}, &ripc.IncomparableError{}, &ripc.ThreadsError{}, &runtime.FileError{}, &runtime.FormatError{}, &runner.NameError{},
+		&ir.Error{}, &npy.Error{}, &codegen.KindError{}, &codegen.TargetError{}, &targets.UnknownTargetError{},
+		&ripc.EffortError{}, &ripc.TargetError{}, &ripc.ArtifactError{}, &ripc.ChoiceError{},
+		&ripc.ThreadsError{}, &runtime.FileError{}, &runtime.FormatError{}, &runner.NameError{},
 		&runner.KeyError{}, &search.NameError{}, &autotune.ColdError{}, &records.NotRecordsError{}, &hub.OpenHubError{},
 	} {
 		if !ripc.IsBadInput(fmt.Errorf("%w", errors.Join(context.Canceled, err))) {

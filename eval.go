@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ripc/eval"
+	"ripc/ir"
 	"ripc/runtime/npy"
 )
 
@@ -22,15 +23,8 @@ type EvalRequest struct {
 // EvalResult is the result of Eval.
 type EvalResult = eval.Result
 
-// EvalError says that a file does not fit the network or the other files.
-type EvalError struct{ File, Msg string }
-
-func (e *EvalError) Error() string { return "cannot compare: " + e.File + ": " + e.Msg }
-
-// BadInput reports that the input is at fault.
-func (*EvalError) BadInput() bool { return true }
-
 // Eval runs a network on pictures and compares its first output with labels and expected outputs.
+// It fails with *ir.Error where a file does not fit the network or the other files.
 func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 	var labels, expected []float64
 	var labelShape []int
@@ -59,22 +53,27 @@ func Eval(ctx context.Context, r EvalRequest) (*EvalResult, error) {
 		res.Images = o.Tensor.Shape[0]
 	}
 	if res.Images < 1 || len(got) == 0 {
-		return nil, &EvalError{r.Run.Path, "the first output has no row for each picture"}
+		return nil, notComparable(r.Run.Path, "the first output has no row for each picture")
 	}
 	res.Classes = len(got) / res.Images
 	partial := r.Run.First > 0
 	if labels != nil {
 		if err := res.CompareLabels(o.Tensor, got, labels, labelShape, partial); err != nil {
-			return nil, &EvalError{r.Labels, err.Error()}
+			return nil, notComparable(r.Labels, err.Error())
 		}
 	}
 	if expected != nil {
 		if err := res.CompareOutputs(got, expected, r.Tolerance, partial); err != nil {
-			return nil, &EvalError{r.Expect, err.Error()}
+			return nil, notComparable(r.Expect, err.Error())
 		}
 		res.Difference.Steps = append([]string{}, out.Steps...)
 	}
 	return res, nil
+}
+
+// notComparable says that a file does not fit the network or the other files.
+func notComparable(file, msg string) error {
+	return &ir.Error{Msg: "cannot compare: " + file + ": " + msg}
 }
 
 // readNumbers reads the numbers and the shape of an array.

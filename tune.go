@@ -74,8 +74,8 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 	}
 	o := r.Options
 	if accepted := TuneBackend(o.Target); o.Backend != "" && o.Backend != accepted {
-		return nil, &compile.BackendError{Backend: o.Backend, Target: cmp.Or(o.Target, targets.HostName),
-			Reason: "schedules are tuned by the code that engines run", Accepted: []string{accepted}}
+		return nil, compile.RefuseBackend(o.Backend, cmp.Or(o.Target, targets.HostName),
+			"schedules are tuned by the code that engines run", []string{accepted})
 	}
 	o.Emit, o.Tuned, o.Effort = nil, nil, 0
 	c, err := Compile(ctx, r.Path, o)
@@ -141,7 +141,7 @@ const ShippedRecords = shipped.Name
 // the file cannot be read. Records that are stale, damaged, or of another version or machine are no
 // failure.
 func WithRecords(o Options, path string, tell func([]RecordNote)) (Options, error) {
-	set, err := shipped.LoadIndex(path)
+	set, err := shipped.Load(path)
 	if err != nil {
 		return o, &ir.Error{Pos: ir.Pos{File: path}, Msg: "cannot read the records", Err: files.Cause(err)}
 	}

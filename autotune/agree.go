@@ -177,10 +177,6 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 		if stale >= maxStale && r.Versions.Ripc != compile.Version {
 			continue
 		}
-		r, err := r.Complete()
-		if err != nil {
-			return nil, err
-		}
 		tr, err := traceOf(r.Candidate.Trace)
 		if err == nil {
 			err = compile.Fits(p, f, tr, a.network.Target)

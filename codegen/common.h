@@ -13,7 +13,7 @@
 #endif
 /* Where the threads of one run meet. All zero at first. */
 typedef struct ripc_sync {
-    RIPC_ALIGNED unsigned char bytes[128];
+    RIPC_ALIGNED unsigned char bytes[1152];
 } ripc_sync;
 /* What the functions return. */
 #define RIPC_OK 0

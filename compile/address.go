@@ -8,52 +8,30 @@ import (
 	"ripc/targets"
 )
 
-// AddressError says that a network needs more memory than a process of the target can have.
-type AddressError struct {
-	Network, Target string
-	Limit           int64 // bytes that are possible
-	// Bytes of all inputs, all outputs, of activations and of weights.
-	Inputs, Outputs, Activations, Weights int64
-	Largest                               string // the buffer that takes most
-	LargestBytes                          int64
-}
-
-// Error gives all parts, since any of them may be the one to make smaller.
-func (e *AddressError) Error() string {
-	const mib = 1 << 20
-	in := func(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/mib) }
-	return fmt.Sprintf("%s is too large for target %s, where all addresses of a process are within %s: inputs take "+
-		"%s, outputs %s, activations %s, weights %s; the largest is %s with %s",
-		e.Network, e.Target, in(e.Limit), in(e.Inputs), in(e.Outputs), in(e.Activations), in(e.Weights), e.Largest,
-		in(e.LargestBytes))
-}
-
-// BadInput reports that the input is at fault.
-func (*AddressError) BadInput() bool { return true }
-
-// checkAddresses fails with *AddressError where p needs more memory at once than t's addresses
-// reach. Half of 32 bits' range is left for programs, libraries and the kernel.
+// checkAddresses fails with *ir.Error where p needs more memory at once than t's addresses reach.
+// Half of 32 bits' range is left for programs, libraries and the kernel. The error names all parts,
+// since any of them may be the one to make smaller.
 func checkAddresses(p *ir.Program, t targets.Target) error {
 	if t.PointerBits() != 32 {
 		return nil
 	}
-	e := &AddressError{Network: p.Name, Target: t.Name, Limit: math.MaxInt32, Activations: p.Arena}
+	const limit = math.MaxInt32
+	sum, largest, most := map[ir.BufKind]int64{ir.ArenaBuf: p.Arena}, "", int64(0)
 	for _, b := range p.Buffers {
 		n := int64(b.Bytes())
-		switch b.Kind {
-		case ir.InputBuf:
-			e.Inputs += n
-		case ir.OutputBuf:
-			e.Outputs += n
-		case ir.ConstBuf:
-			e.Weights += n
+		if b.Kind != ir.ArenaBuf {
+			sum[b.Kind] += n
 		}
-		if n > e.LargestBytes {
-			e.Largest, e.LargestBytes = b.Name, n
+		if n > most {
+			largest, most = b.Name, n
 		}
 	}
-	if e.Inputs+e.Outputs+e.Activations+e.Weights > e.Limit {
-		return e
+	if sum[ir.InputBuf]+sum[ir.OutputBuf]+sum[ir.ArenaBuf]+sum[ir.ConstBuf] <= limit {
+		return nil
 	}
-	return nil
+	const mib = 1 << 20
+	in := func(n int64) string { return fmt.Sprintf("%.0f MiB", float64(n)/mib) }
+	return &ir.Error{Msg: fmt.Sprintf("%s is too large for target %s, where all addresses of a process are within %s: "+
+		"inputs take %s, outputs %s, activations %s, weights %s; the largest is %s with %s", p.Name, t.Name, in(limit),
+		in(sum[ir.InputBuf]), in(sum[ir.OutputBuf]), in(sum[ir.ArenaBuf]), in(sum[ir.ConstBuf]), largest, in(most))}
 }

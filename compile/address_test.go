@@ -31,7 +31,7 @@ func TestAddressable(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = checkAddresses(&ir.Program{Name: c.name, Arena: c.arena, Buffers: c.buffers}, target)
-			switch large := (*AddressError)(nil); {
+			switch large := (*ir.Error)(nil); {
 			case name == "rpi3" || c.want == "":
 				if err != nil {
 					t.Errorf("%s on %s: %v", c.name, name, err)

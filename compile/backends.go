@@ -11,6 +11,7 @@ import (
 	"ripc/codegen/board"
 	"ripc/codegen/c99"
 	"ripc/codegen/llvm"
+	"ripc/ir"
 	"ripc/targets"
 )
 
@@ -28,33 +29,15 @@ func Backends() []string {
 	return names
 }
 
-// UnknownBackendError says that no back end has the given name.
-type UnknownBackendError struct{ Name string }
-
-func (e *UnknownBackendError) Error() string {
-	return fmt.Sprintf("unknown back end %q; there are %s", e.Name, strings.Join(Backends(), ", "))
-}
-
-// BadInput reports that the input is at fault.
-func (*UnknownBackendError) BadInput() bool { return true }
-
-// BackendError says why a back end that was asked for cannot be used for a target.
-type BackendError struct {
-	Backend, Target string
-	Reason          string
-	Accepted        []string // back ends that can
-}
-
-func (e *BackendError) Error() string {
-	text := fmt.Sprintf("back end %s cannot be used for target %s: %s", e.Backend, e.Target, e.Reason)
-	if len(e.Accepted) == 0 {
-		return text
+// RefuseBackend is the error that a back end cannot be used for a target, for a reason. accepted
+// are the back ends that can.
+func RefuseBackend(backend, target, reason string, accepted []string) error {
+	text := fmt.Sprintf("back end %s cannot be used for target %s: %s", backend, target, reason)
+	if len(accepted) > 0 {
+		text += "; accepted: " + strings.Join(accepted, ", ")
 	}
-	return text + "; accepted: " + strings.Join(e.Accepted, ", ")
+	return &ir.Error{Msg: text}
 }
-
-// BadInput reports that the input is at fault.
-func (*BackendError) BadInput() bool { return true }
 
 // BackendsFor lists the back ends that make a kind of file for a target, or any if kinds are none.
 // It fails with *targets.UnknownTargetError or *targets.HostError.
@@ -115,7 +98,7 @@ func refusal(b codegen.Backend, t targets.Target, kinds []codegen.Kind) string {
 	return text
 }
 
-// checkBackend fails with *UnknownBackendError or *BackendError unless the back end called name
+// checkBackend fails with *ir.Error unless the back end called name
 // makes each of kinds for t, or any kind if they are none. The name "" is any back end.
 func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
 	use, err := selectBackends(name)
@@ -138,7 +121,7 @@ func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
 		able := backendsFor(t, []codegen.Kind{k})
 		accepted = slices.DeleteFunc(accepted, func(name string) bool { return !slices.Contains(able, name) })
 	}
-	return &BackendError{Backend: name, Target: t.Name, Reason: reason, Accepted: accepted}
+	return RefuseBackend(name, t.Name, reason, accepted)
 }
 
 // selectBackends gives the back ends that may build: the one called name, or all.
@@ -151,7 +134,7 @@ func selectBackends(name string) ([]codegen.Backend, error) {
 			return []codegen.Backend{b}, nil
 		}
 	}
-	return nil, &UnknownBackendError{name}
+	return nil, &ir.Error{Msg: fmt.Sprintf("unknown back end %q; there are %s", name, strings.Join(Backends(), ", "))}
 }
 
 // usable is chosen of those that can make kinds for a target.

@@ -98,7 +98,7 @@ func (c *Compiled) Functions() []string { return abi.Exports(c.Prefix()) }
 
 // Write writes files of the network, PREFIX.KIND each: all that it has if no kinds are named. They
 // replace old files together or not at all. Shared libraries are executable by custom. A kind that
-// Options.Emit did not ask for is a *MissingKindError.
+// Options.Emit did not ask for is an error.
 func (c *Compiled) Write(prefix string, kinds ...codegen.Kind) error {
 	if len(kinds) == 0 {
 		kinds = slices.Sorted(maps.Keys(c.Files))
@@ -107,7 +107,7 @@ func (c *Compiled) Write(prefix string, kinds ...codegen.Kind) error {
 	for _, k := range kinds {
 		data, ok := c.Files[k]
 		if !ok {
-			return &MissingKindError{k}
+			return fmt.Errorf("the network was compiled without a file of kind %s", k)
 		}
 		f := files.New{Path: prefix + "." + string(k), Data: data, Mode: 0o666}
 		if k == codegen.SO {

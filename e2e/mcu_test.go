@@ -17,6 +17,7 @@ import (
 	"ripc/codegen"
 	"ripc/engine"
 	"ripc/engine/bareboard"
+	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/internal/tensorio"
@@ -138,12 +139,12 @@ func TestMicrocontrollersRandom(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(hard.Inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
+				got, err := m.Run(t.Context(), []simulate.Job{{Inputs: hard.Inputs, Last: len(d.Stages)}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i, q := range d.Outputs {
-					if same := sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]); !same {
+					if same := sameNumbers(q, got[0].Outputs[i], want[0].Outputs[i]); !same {
 						t.Errorf("%s: output %s differs with a float unit that flushes", what, q.Name)
 					}
 				}
@@ -187,14 +188,14 @@ func TestMicrocontrollersFlush(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got, err := m.Run(t.Context(), []bareboard.Job{
-						{Bring: m.NewMemory(inputs, func(n int) []byte { return make([]byte, n) }), Last: fc},
-						{First: fc, Last: fc + 1, Keep: true},
+					got, err := m.Run(t.Context(), []simulate.Job{
+						{Inputs: inputs, Last: fc, Discard: true},
+						{Continue: true, First: fc, Last: fc + 1},
 					})
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !sameNumbers(d.Outputs[0], got[1].Memory.Outputs[0], want[0].Outputs[0]) {
+					if !sameNumbers(d.Outputs[0], got[1].Outputs[0], want[0].Outputs[0]) {
 						t.Errorf("output %s differs", d.Outputs[0].Name)
 					}
 					if each := float64(got[1].Instructions) / float64(d.Stages[fc].MACs); each > most {
@@ -262,12 +263,12 @@ func TestMicrocontrollersDSP(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						got, err := m.Run(t.Context(), []bareboard.Job{{Bring: m.NewMemory(inputs, func(n int) []byte { return make([]byte, n) }), Whole: true, Keep: true}})
+						got, err := m.Run(t.Context(), []simulate.Job{{Inputs: inputs, Last: len(d.Stages)}})
 						if err != nil {
 							t.Fatal(err)
 						}
 						for i, q := range d.Outputs {
-							if !sameNumbers(q, got[0].Memory.Outputs[i], want[0].Outputs[i]) {
+							if !sameNumbers(q, got[0].Outputs[i], want[0].Outputs[i]) {
 								t.Errorf("output %s differs", q.Name)
 							}
 						}

@@ -188,7 +188,8 @@ func faults(rep *ripc.VerifyReport) string {
 	var out []string
 	for _, s := range rep.Stages {
 		if !s.OK && s.Ran {
-			out = append(out, s.String())
+			out = append(out, fmt.Sprintf("stage %d %q (%s, @%s), %s: %s", s.Stage, s.Name, s.Op, s.Func, s.Suspect,
+				strings.Join(s.Findings(), "; ")))
 		}
 	}
 	if rep.Crash != nil {

@@ -59,7 +59,7 @@ func measured(t testing.TB, f *ir.Func, tr schedule.Trace, target targets.Target
 	if err != nil {
 		t.Fatalf("%v\n%s", err, tr)
 	}
-	r, err := verify.Kernel(t.Context(), u, 1)
+	r, err := verify.Verify(t.Context(), verify.KernelInput(u, 1))
 	need.OK(t, err)
 	if !r.OK {
 		t.Errorf("%+v; the schedule is\n%s", r, tr)

@@ -71,7 +71,7 @@ func (x extreme) write(t *testing.T, dir string, channels int) (model string) {
 	one := binary.LittleEndian.AppendUint32(nil, math.Float32bits(1))
 	if err := safetensors.WriteFile(filepath.Join(dir, "w.safetensors"), map[string]safetensors.Tensor{
 		"l.w": {DType: "f32", Shape: wshape, Data: w.Bytes()}, "l.scale": {DType: "f32", Shape: []int{2}, Data: append(one, one...)},
-	}, nil); err != nil {
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var rows []byte
@@ -157,7 +157,7 @@ func TestNinePlanes(t *testing.T) {
 			w = binary.LittleEndian.AppendUint32(w, math.Float32bits(float32(i%256-121)))
 		}
 		path := filepath.Join(t.TempDir(), "net.json")
-		if err := safetensors.WriteFile(filepath.Join(filepath.Dir(path), "w.safetensors"), map[string]safetensors.Tensor{"y.w": {DType: "f32", Shape: []int{channels, 1}, Data: w}}, nil); err != nil {
+		if err := safetensors.WriteFile(filepath.Join(filepath.Dir(path), "w.safetensors"), map[string]safetensors.Tensor{"y.w": {DType: "f32", Shape: []int{channels, 1}, Data: w}}); err != nil {
 			t.Fatal(err)
 		}
 		text := fmt.Sprintf(`{"format": "ripc.model/1", "name": "net", "weights": "w.safetensors", "outputs": ["y"],

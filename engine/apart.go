@@ -17,37 +17,50 @@ type Far interface {
 	Close() error
 }
 
-// remote runs an artifact in processes of its own: under qemu, or on another machine.
+// remote runs an artifact in processes of its own: under qemu, on a simulated board, or on another
+// machine.
 type remote struct {
 	batches
-	kind   Kind
-	m      Far
-	code   func(at, n uint64) []byte
-	core   *estimate.Estimator // nil without Options.Count, or because of noCore
-	noCore error
+	kind Kind
+	m    Far
+	// cycles estimates those of profiles; nil without Options.Count, or because of noCycles.
+	cycles   func(context.Context, []*simulate.Profile) ([]estimate.Cycles, error)
+	noCycles error
+	model    Estimate // its Model and Manual
+	stack    int      // bytes of stack that a batch took at most
 }
 
-// hostMachine is a simulator on this machine as a Far.
+// hostMachine runs processes on this machine as a Far.
 type hostMachine struct{ *simulate.Machine }
 
 func (hostMachine) Close() error { return nil }
 
-func openSimulated(path string, o Options) (Engine, error) {
+// openApart opens an artifact that runs in processes of its own on this machine: simulated, or
+// directly.
+func openApart(path string, kind Kind, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
 		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
 			Why: "instructions of simulated code are counted with one thread"}
 	}
 	if o.Threads > simulate.MaxThreads {
 		return nil, &ThreadsError{Threads: o.Threads, Most: simulate.MaxThreads,
-			Why: fmt.Sprintf("the simulator has room for %d", simulate.MaxThreads)}
+			Why: fmt.Sprintf("a process that runs compiled code apart has room for %d", simulate.MaxThreads)}
 	}
-	m, err := simulate.Open(path, simulate.Options{Count: o.Count})
+	m, err := simulate.Open(path, simulate.Options{Count: o.Count, Direct: kind == Native})
 	if err != nil {
 		return nil, err
 	}
-	s := &remote{batches: batches{o: o}, kind: Simulated, m: hostMachine{m}, code: m.Code}
+	s := &remote{batches: batches{o: o, fast: kind == Native}, kind: kind, m: hostMachine{m}}
 	if o.Count {
-		s.core, s.noCore = estimate.For(m.Description().Target)
+		core, err := estimate.For(m.Description().Target)
+		if err != nil {
+			s.noCycles = err
+			return s, nil
+		}
+		s.model.Model = core.Model()
+		s.cycles = func(ctx context.Context, profiles []*simulate.Profile) ([]estimate.Cycles, error) {
+			return core.Jobs(ctx, m.Code, profiles)
+		}
 	}
 	return s, nil
 }
@@ -81,8 +94,8 @@ func (s *remote) fresh(j Job) *Memory {
 func (s *remote) process(ctx context.Context, steps []step) ([]stepResult, error) {
 	var jobs []simulate.Job
 	for _, st := range steps {
-		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, KeepWorkspace: st.keep,
-			Continue: st.start == nil, Time: s.kind == Remote, Discard: s.kind == Remote && !st.Outputs && !st.keep}
+		j := simulate.Job{First: st.First, Last: st.Last, Threads: s.o.Threads, Keep: st.keep,
+			Continue: st.start == nil, Time: s.kind == Remote, Discard: !st.Outputs && !st.keep}
 		if st.start != nil {
 			j.Inputs, j.Outputs, j.Workspace = st.start.Inputs, st.start.Outputs, st.start.Work
 		}
@@ -95,23 +108,24 @@ func (s *remote) process(ctx context.Context, steps []step) ([]stepResult, error
 	all := make([]stepResult, len(done))
 	profiles := make([]*simulate.Profile, len(done))
 	for k, d := range done {
-		all[k] = stepResult{&Memory{Outputs: d.Outputs, Work: d.Workspace},
-			Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCore}}}
-		profiles[k] = d.Profile
+		all[k] = stepResult{&Memory{Inputs: d.Inputs, Outputs: d.Outputs, Work: d.Workspace},
+			Counters{Took: d.Took, GHz: d.GHz, Instructions: d.Instructions, Estimate: Estimate{Why: s.noCycles}}}
+		profiles[k], s.stack = d.Profile, max(s.stack, d.StackBytes)
 	}
-	if s.core == nil {
+	if s.cycles == nil {
 		return all, nil
 	}
-	cycles, err := s.core.Jobs(ctx, s.code, profiles)
+	cycles, err := s.cycles(ctx, profiles)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	for k := range all {
-		all[k].counters.Estimate = Estimate{Why: err}
+		e := Estimate{Why: err}
 		if err == nil {
-			all[k].counters.Estimate = Estimate{Cycles: cycles[k].Cycles, Model: s.core.Model(),
-				Unknown: cycles[k].Unknown}
+			e = s.model
+			e.Cycles, e.Unknown = cycles[k].Cycles, cycles[k].Unknown
 		}
+		all[k].counters.Estimate = e
 	}
 	return all, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -18,6 +17,7 @@ import (
 type batches struct {
 	o    Options
 	last *Memory // after the last job
+	fast bool    // Options.Limit is enough for a batch, which runs at this machine's speed
 }
 
 // step is a job of a batch, with its initial memory; nil continues with the memory of the step
@@ -68,6 +68,9 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 		steps[k] = s
 		stages += 1 + j.Last - j.First
 	}
+	if b.fast {
+		stages = 0
+	}
 	ctx, cancel := withLimit(ctx, b.o.Limit, stages)
 	defer cancel()
 	began := time.Now()
@@ -76,7 +79,7 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 		return nil, &FaultError{Fault: TimedOut, Limit: b.o.Limit, Err: err}
 	}
 	if err != nil {
-		return nil, fault(err)
+		return nil, FaultOf(err)
 	}
 	took := time.Since(began) / time.Duration(len(jobs))
 	results := make([]Result, len(jobs))
@@ -118,23 +121,16 @@ func withLimit(ctx context.Context, limit time.Duration, stages int) (context.Co
 	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
 }
 
-// fault wraps err in a FaultError if compiled code caused it.
-func fault(err error) error {
+// FaultOf returns a *FaultError for an error of compiled code, as simulators and loaders say it; err
+// if that says nothing of the code.
+func FaultOf(err error) error {
 	var died *simulate.RunError
-	var ended *bareboard.RunError
 	var overrun *simulate.OverrunError
-	var spoiled *bareboard.OverrunError
 	var status *runtime.StatusError
 	switch {
 	case errors.As(err, &died):
-		cause := died.Status
-		if died.Hint != "" {
-			cause += ": " + died.Hint
-		}
-		return &FaultError{Fault: Crashed, Cause: cause, Err: err}
-	case errors.As(err, &ended):
-		return &FaultError{Fault: Crashed, Cause: ended.Cause(), Err: err}
-	case errors.As(err, &overrun), errors.As(err, &spoiled):
+		return &FaultError{Fault: Crashed, Cause: died.Cause(), Err: err}
+	case errors.As(err, &overrun):
 		return &FaultError{Fault: Overran, Err: err}
 	case errors.As(err, &status):
 		return &FaultError{Fault: Failed, Err: err}

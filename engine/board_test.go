@@ -96,7 +96,7 @@ func TestMicrocontrollers(t *testing.T) {
 				t.Errorf("from memory: %v", again[0].Outputs)
 			}
 
-			f := e.(engine.Board).Footprint()
+			f, _ := engine.FootprintOf(e)
 			if f.Board != b.Title || f.Stack < 16 || f.RAM < 96 || f.Flash < 512 || f.FlashLimit <= f.Flash || f.RAMLimit <= f.RAM {
 				t.Errorf("footprint: %+v", f)
 			}

@@ -1,7 +1,6 @@
 package fusedglue
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -11,30 +10,27 @@ import (
 
 // shareAlike replaces per-channel operands and thresholds that are equal in all channels by a
 // single one.
-func shareAlike(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		switch a := n.Attrs.(type) {
-		case *graph.Elementwise:
-			n.Attrs = &graph.Elementwise{Steps: sharedSteps(a.Steps)}
-		case *graph.FusedConv:
-			f := *a
-			e := &f.Epilogue
-			if e.Steps = sharedSteps(e.Steps); e.LevelRows != nil && !slices.ContainsFunc(e.LevelRows, differ) {
-				for _, row := range e.LevelRows {
-					e.Levels = append(e.Levels, row[0])
-				}
-				e.LevelRows = nil
+func shareAlike(r *rewriter, n *graph.Node) {
+	switch a := n.Attrs.(type) {
+	case *graph.Elementwise:
+		n.Attrs = &graph.Elementwise{Steps: sharedSteps(a.Steps)}
+	case *graph.FusedConv:
+		f := *a
+		e := &f.Epilogue
+		if e.Steps = sharedSteps(e.Steps); e.LevelRows != nil && !slices.ContainsFunc(e.LevelRows, differ) {
+			for _, row := range e.LevelRows {
+				e.Levels = append(e.Levels, row[0])
 			}
-			e.Joins = slices.Clone(e.Joins)
-			for i := range e.Joins {
-				e.Joins[i].Steps = sharedSteps(e.Joins[i].Steps)
-			}
-			n.Attrs = &f
-		case *graph.ThresholdAttrs:
-			shareThresholds(n)
+			e.LevelRows = nil
 		}
+		e.Joins = slices.Clone(e.Joins)
+		for i := range e.Joins {
+			e.Joins[i].Steps = sharedSteps(e.Joins[i].Steps)
+		}
+		n.Attrs = &f
+	case *graph.ThresholdAttrs:
+		shareThresholds(n)
 	}
-	return nil
 }
 
 // sharedSteps returns steps with single operands where all channels have equal ones.

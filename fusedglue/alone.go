@@ -1,7 +1,6 @@
 package fusedglue
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -13,32 +12,29 @@ import (
 // quantizersAlone turns few-bit quantizers that no convolution fused into thresholds on their f32
 // input, together with the increasing steps before them. Comparisons cost less than division and
 // rounding, but for many levels it is the other way round.
-func quantizersAlone(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		q, ok := quantizerOf(n)
-		if !ok {
-			continue
-		}
-		if q.bits > maxThresholdBits {
-			if a, ok := n.Attrs.(*graph.ThresholdAttrs); ok && q.formula != nil && q.formula.LevelType == a.LevelType {
-				n.Op, n.Attrs, n.Weights = "quantize", q.formula, nil
-			}
-			continue
-		}
-		if _, isQuantize := n.Attrs.(*graph.QuantizeAttrs); isQuantize {
-			r.replaceByThreshold(n, q)
-		}
-		for p := r.soleProducer(n); p != nil; p = r.soleProducer(n) {
-			s, ok := p.Attrs.(*graph.Elementwise)
-			if !ok || !scalar.Increasing(s.Steps) || !r.replaceByThreshold(n, q.compose(s.Steps)) {
-				break
-			}
-			q, _ = quantizerOf(n)
-			r.SetInputs(n, p.Inputs...)
-			r.Remove(p)
-		}
+func quantizersAlone(r *rewriter, n *graph.Node) {
+	q, ok := quantizerOf(n)
+	if !ok {
+		return
 	}
-	return nil
+	if q.bits > maxThresholdBits {
+		if a, ok := n.Attrs.(*graph.ThresholdAttrs); ok && q.formula != nil && q.formula.LevelType == a.LevelType {
+			n.Op, n.Attrs, n.Weights = "quantize", q.formula, nil
+		}
+		return
+	}
+	if _, isQuantize := n.Attrs.(*graph.QuantizeAttrs); isQuantize {
+		r.replaceByThreshold(n, q)
+	}
+	for p := r.soleProducer(n); p != nil; p = r.soleProducer(n) {
+		s, ok := p.Attrs.(*graph.Elementwise)
+		if !ok || !scalar.Increasing(s.Steps) || !r.replaceByThreshold(n, q.compose(s.Steps)) {
+			break
+		}
+		q, _ = quantizerOf(n)
+		r.SetInputs(n, p.Inputs...)
+		r.Remove(p)
+	}
 }
 
 // compose returns the quantizer that applies steps and then q.

@@ -240,13 +240,10 @@ func ap2(scales []float64) []float64 {
 }
 
 // dropIdentities removes bitpack, unpack and one-input concats.
-func dropIdentities(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
-			r.bypass(n)
-		}
+func dropIdentities(r *rewriter, n *graph.Node) {
+	if n.Op == "bitpack" || n.Op == "unpack" || n.Op == "concat" && len(n.Inputs) == 1 {
+		r.bypass(n)
 	}
-	return nil
 }
 
 // bypass removes n, with an output equal to its input, unless both are outputs of the network.

@@ -1,7 +1,6 @@
 package fusedglue
 
 import (
-	"context"
 	"slices"
 
 	"ripc/graph"
@@ -14,30 +13,27 @@ func hasLong(steps []scalar.Step) bool { return slices.ContainsFunc(steps, scala
 // curves turns a long step, such as sigmoid, the increasing steps behind it and a few-bit quantizer
 // into thresholds. Convolutions fuse these as they fuse any quantizer's. The curve itself is no
 // longer computed.
-func curves(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		q, ok := quantizerOf(n)
-		if !ok || q.bits > maxThresholdBits {
+func curves(r *rewriter, n *graph.Node) {
+	q, ok := quantizerOf(n)
+	if !ok || q.bits > maxThresholdBits {
+		return
+	}
+	var chain []*graph.Node // from n back to a long step, the last one
+	var steps []scalar.Step
+	for p := r.soleProducer(n); p != nil; p = r.soleProducer(p) {
+		s, ok := p.Attrs.(*graph.Elementwise)
+		if !ok || !scalar.Increasing(s.Steps) {
+			break
+		}
+		chain, steps = append(chain, p), slices.Concat(s.Steps, steps)
+		if !hasLong(s.Steps) || !r.replaceByThreshold(n, q.compose(steps)) {
 			continue
 		}
-		var chain []*graph.Node // from n back to a long step, the last one
-		var steps []scalar.Step
-		for p := r.soleProducer(n); p != nil; p = r.soleProducer(p) {
-			s, ok := p.Attrs.(*graph.Elementwise)
-			if !ok || !scalar.Increasing(s.Steps) {
-				break
-			}
-			chain, steps = append(chain, p), slices.Concat(s.Steps, steps)
-			if !hasLong(s.Steps) || !r.replaceByThreshold(n, q.compose(steps)) {
-				continue
-			}
-			q, _ = quantizerOf(n)
-			r.SetInputs(n, p.Inputs...)
-			for _, c := range chain {
-				r.Remove(c)
-			}
-			chain, steps, p = nil, nil, n
+		q, _ = quantizerOf(n)
+		r.SetInputs(n, p.Inputs...)
+		for _, c := range chain {
+			r.Remove(c)
 		}
+		chain, steps, p = nil, nil, n
 	}
-	return nil
 }

@@ -10,20 +10,17 @@ import (
 )
 
 // foldSteps moves float steps, and functions of two tensors, into the convolution before them.
-func foldSteps(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		s, ok := n.Attrs.(*graph.Elementwise)
-		if !ok {
-			r.foldJoin(n)
-			continue
-		}
-		p := r.soleProducer(n)
-		if f := openConv(p); f != nil && !hasLong(s.Steps) && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
-			f.Epilogue.AddSteps(s.Steps)
-			r.absorb(p, n)
-		}
+func foldSteps(r *rewriter, n *graph.Node) {
+	s, ok := n.Attrs.(*graph.Elementwise)
+	if !ok {
+		r.foldJoin(n)
+		return
 	}
-	return nil
+	p := r.soleProducer(n)
+	if f := openConv(p); f != nil && !hasLong(s.Steps) && len(f.Epilogue.Floats())+len(s.Steps) <= maxSteps {
+		f.Epilogue.AddSteps(s.Steps)
+		r.absorb(p, n)
+	}
 }
 
 // increasing reports whether n is a map that never falls in any channel.
@@ -118,24 +115,21 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	r.absorb(p, n)
 }
 
-func foldPool(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		a, ok := n.Attrs.(*graph.PoolAttrs)
-		if !ok || n.Op != "max_pool" || a.Kernel != a.Strides || a.Pad.Any() {
-			continue
-		}
-		p := r.soleProducer(n)
-		if p == nil || p.Op != "bconv2d" {
-			continue
-		}
-		f := p.Attrs.(*graph.FusedConv)
-		if f.Pool != nil || !risesInteger(f) {
-			continue
-		}
-		f.Pool = a
-		r.absorb(p, n)
+func foldPool(r *rewriter, n *graph.Node) {
+	a, ok := n.Attrs.(*graph.PoolAttrs)
+	if !ok || n.Op != "max_pool" || a.Kernel != a.Strides || a.Pad.Any() {
+		return
 	}
-	return nil
+	p := r.soleProducer(n)
+	if p == nil || p.Op != "bconv2d" {
+		return
+	}
+	f := p.Attrs.(*graph.FusedConv)
+	if f.Pool != nil || !risesInteger(f) {
+		return
+	}
+	f.Pool = a
+	r.absorb(p, n)
 }
 
 // risesInteger reports whether f yields integer levels that never fall as its sums grow, the same

@@ -21,27 +21,32 @@ type Pass = passorder.Pass[*rewriter]
 
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
+	each := passorder.VisitNodes[*rewriter, *graph.Node]
 	return []Pass{
 		{Name: "bind", Doc: "layers with weights become fused convolutions of integers", Required: true, Run: bind},
-		{Name: "identity", Doc: "bitpack, unpack and one-input concats vanish", Required: true, Run: dropIdentities},
-		{Name: "int_maps", Doc: "a table of levels folds into the quantizer of the layer before it", Run: intMaps},
+		{Name: "identity", Doc: "bitpack, unpack and one-input concats vanish", Required: true,
+			Run: each(dropIdentities)},
+		{Name: "int_maps", Doc: "a table of levels folds into the quantizer of the layer before it",
+			Run: each(intMaps)},
 		{Name: "shift_norm", Doc: "shift_norm becomes add-then-shift on integers", Required: true, Run: shiftNorms},
-		{Name: "eltwise", Doc: "elementwise ops become float steps", Required: true, Run: eltwise},
+		{Name: "eltwise", Doc: "elementwise ops become float steps", Required: true, Run: each(eltwise)},
 		{Name: "parts", Doc: "slices, quantizers and concatenations read the parts of a concatenation", Run: parts},
 		{Name: "chains", Doc: "a concatenation reads an earlier one that joins some of its inputs", Run: chains},
 		{Name: "moves", Doc: "steps and quantizers move in front of ops that only move or pool elements", Run: moves},
-		{Name: "curves", Doc: "a long step such as sigmoid becomes thresholds with its quantizer", Run: curves},
-		{Name: "fold_steps", Doc: "steps, and sums with other tensors, move into convolutions", Run: foldSteps},
+		{Name: "curves", Doc: "a long step such as sigmoid becomes thresholds with its quantizer", Run: each(curves)},
+		{Name: "fold_steps", Doc: "steps, and sums with other tensors, move into convolutions", Run: each(foldSteps)},
 		{Name: "fold_quantize", Doc: "quantizers move into convolutions", Required: true, Run: foldQuantize},
-		{Name: "fold_pool", Doc: "max_pool without overlap moves into the convolution's tile", Run: foldPool},
+		{Name: "fold_pool", Doc: "max_pool without overlap moves into the convolution's tile", Run: each(foldPool)},
 		{Name: "steps_behind", Doc: "unfused steps move behind movers, to a quantizer or steps", Run: stepsBehind},
-		{Name: "merge_moves", Doc: "reshapes or transposes in a row become one, or none", Run: mergeMoves},
-		{Name: "quantizers_alone", Doc: "few-bit quantizers of floats become thresholds", Run: quantizersAlone},
-		{Name: "level_quantizers", Doc: "thresholds on values of levels become integer ones", Run: levelQuantizers},
-		{Name: "merge_steps", Doc: "unfused float steps in a row become one layer", Run: mergeSteps},
+		{Name: "merge_moves", Doc: "reshapes or transposes in a row become one, or none", Run: each(mergeMoves)},
+		{Name: "quantizers_alone", Doc: "few-bit quantizers of floats become thresholds", Run: each(quantizersAlone)},
+		{Name: "level_quantizers", Doc: "thresholds on values of levels become integer ones",
+			Run: each(levelQuantizers)},
+		{Name: "merge_steps", Doc: "unfused float steps in a row become one layer", Run: each(mergeSteps)},
 		{Name: "pool_parts", Doc: "a pool of floats behind a concatenation pools its parts", Run: poolParts},
 		{Name: "reasons", Doc: "bitserial layers with f32 sums name the reason", Required: true, Run: explainFloatSums},
-		{Name: "alike", Doc: "operands and thresholds that are equal in all channels are kept once", Run: shareAlike},
+		{Name: "alike", Doc: "operands and thresholds that are equal in all channels are kept once",
+			Run: each(shareAlike)},
 	}
 }
 

@@ -1,31 +1,26 @@
 package fusedglue
 
 import (
-	"context"
-
 	"ripc/graph"
 )
 
 // levelQuantizers replaces thresholds on the real values of levels, as behind the sum of two
 // tensors of levels, by thresholds on their integers. Levels have few real values, so each is
 // tried.
-func levelQuantizers(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		a, ok := n.Attrs.(*graph.ThresholdAttrs)
-		if !ok {
-			continue
-		}
-		d := r.Producer(n.Inputs[0])
-		if d == nil || d.Op != "dequantize" || !r.g.Value(d.Inputs[0]).Encoded() {
-			continue
-		}
-		n.Attrs = &graph.LevelThresholds{Thresholds: integerThresholds(a, n.Weights["thresholds"],
-			r.g.Value(d.Inputs[0]))}
-		n.Op, n.Weights = "level_thresholds", nil
-		r.SetInputs(n, d.Inputs...)
-		r.removeUnread(d)
+func levelQuantizers(r *rewriter, n *graph.Node) {
+	a, ok := n.Attrs.(*graph.ThresholdAttrs)
+	if !ok {
+		return
 	}
-	return nil
+	d := r.Producer(n.Inputs[0])
+	if d == nil || d.Op != "dequantize" || !r.g.Value(d.Inputs[0]).Encoded() {
+		return
+	}
+	n.Attrs = &graph.LevelThresholds{Thresholds: integerThresholds(a, n.Weights["thresholds"],
+		r.g.Value(d.Inputs[0]))}
+	n.Op, n.Weights = "level_thresholds", nil
+	r.SetInputs(n, d.Inputs...)
+	r.removeUnread(d)
 }
 
 // integerThresholds translates thresholds t of a on the real values of v into thresholds on its

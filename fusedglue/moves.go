@@ -353,33 +353,30 @@ func (r *rewriter) operandsBehind(e, m *graph.Node, k mover) *graph.Node {
 }
 
 // mergeMoves merges two reshapes or transposes in a row, and removes one that changes nothing.
-func mergeMoves(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		shape, order := shapeAfter(r.g, n)
-		if shape == nil {
+func mergeMoves(r *rewriter, n *graph.Node) {
+	shape, order := shapeAfter(r.g, n)
+	if shape == nil {
+		return
+	}
+	for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(n.Inputs[0]) {
+		s, before := shapeAfter(r.g, p)
+		if s == nil || (order == nil) != (before == nil) {
+			break
+		}
+		r.SetInputs(n, p.Inputs...)
+		r.removeUnread(p)
+		if order == nil {
+			n.Op, n.Attrs = "reshape", &graph.ReshapeAttrs{Shape: shape}
 			continue
 		}
-		for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(n.Inputs[0]) {
-			s, before := shapeAfter(r.g, p)
-			if s == nil || (order == nil) != (before == nil) {
-				break
-			}
-			r.SetInputs(n, p.Inputs...)
-			r.removeUnread(p)
-			if order == nil {
-				n.Op, n.Attrs = "reshape", &graph.ReshapeAttrs{Shape: shape}
-				continue
-			}
-			for d, a := range order {
-				order[d] = before[a]
-			}
-			n.Attrs = &graph.TransposeAttrs{Perm: order}
+		for d, a := range order {
+			order[d] = before[a]
 		}
-		if slices.Equal(shape, r.g.Value(n.Inputs[0]).Shape) && slices.IsSorted(order) {
-			r.bypass(n)
-		}
+		n.Attrs = &graph.TransposeAttrs{Perm: order}
 	}
-	return nil
+	if slices.Equal(shape, r.g.Value(n.Inputs[0]).Shape) && slices.IsSorted(order) {
+		r.bypass(n)
+	}
 }
 
 // shapeAfter returns the output shape of n, a reshape or transpose, and the order of axes of a

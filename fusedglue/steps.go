@@ -1,7 +1,6 @@
 package fusedglue
 
 import (
-	"context"
 	"slices"
 
 	"ripc/graph"
@@ -9,18 +8,15 @@ import (
 
 // eltwise turns elementwise ops into float steps (op "eltwise", attribute *graph.Elementwise). b /
 // x stays, since a step has x as its first operand.
-func eltwise(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		steps := graph.Steps(r.g, n)
-		if len(steps) == 0 {
-			continue
-		}
-		for i := range steps {
-			steps[i].From = n.Name
-		}
-		n.Op, n.Attrs = "eltwise", &graph.Elementwise{Steps: steps}
+func eltwise(r *rewriter, n *graph.Node) {
+	steps := graph.Steps(r.g, n)
+	if len(steps) == 0 {
+		return
 	}
-	return nil
+	for i := range steps {
+		steps[i].From = n.Name
+	}
+	n.Op, n.Attrs = "eltwise", &graph.Elementwise{Steps: steps}
 }
 
 // maxSteps bounds the steps of one layer: all of them stand in its innermost loop, which must stay
@@ -28,21 +24,18 @@ func eltwise(ctx context.Context, r *rewriter) error {
 const maxSteps = 32
 
 // mergeSteps merges neighbouring eltwise nodes, if the tensor between them has no other reader.
-func mergeSteps(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		s, ok := n.Attrs.(*graph.Elementwise)
-		if !ok {
-			continue
-		}
-		p := r.soleProducer(n)
-		if p == nil {
-			continue
-		}
-		if e, ok := p.Attrs.(*graph.Elementwise); ok && !(hasLong(e.Steps) && hasLong(s.Steps)) &&
-			len(e.Steps)+len(s.Steps) <= maxSteps {
-			p.Attrs = &graph.Elementwise{Steps: slices.Concat(e.Steps, s.Steps)}
-			r.absorb(p, n)
-		}
+func mergeSteps(r *rewriter, n *graph.Node) {
+	s, ok := n.Attrs.(*graph.Elementwise)
+	if !ok {
+		return
 	}
-	return nil
+	p := r.soleProducer(n)
+	if p == nil {
+		return
+	}
+	if e, ok := p.Attrs.(*graph.Elementwise); ok && !(hasLong(e.Steps) && hasLong(s.Steps)) &&
+		len(e.Steps)+len(s.Steps) <= maxSteps {
+		p.Attrs = &graph.Elementwise{Steps: slices.Concat(e.Steps, s.Steps)}
+		r.absorb(p, n)
+	}
 }

@@ -133,11 +133,11 @@ func (s *strict) levelBits(t string) int {
 		return stepBits(a.Steps)
 	case *graph.FusedConv:
 		return stepBits(a.Epilogue.Floats())
-	case *graph.PoolAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs,
-		*graph.ConcatAttrs, *graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
-		if n.Op == "avg_pool" {
-			return 0
-		}
+	}
+	switch {
+	case n.Op == "dequantize":
+		return s.g.Value(n.Inputs[0]).Bits
+	case n.Moves():
 		most := 0
 		for _, in := range n.Inputs {
 			b := s.levelBits(in)
@@ -147,12 +147,6 @@ func (s *strict) levelBits(t string) int {
 			most = max(most, b)
 		}
 		return most
-	}
-	switch n.Op {
-	case "dequantize":
-		return s.g.Value(n.Inputs[0]).Bits
-	case "flatten":
-		return s.levelBits(n.Inputs[0])
 	}
 	return 0
 }

@@ -17,15 +17,15 @@ func (p Padding) Any() bool { return p.Top+p.Bottom+p.Left+p.Right > 0 }
 // Conv2DAttrs belongs to conv2d, bitserial_conv2d and int_conv2d. Weights: "w" [KH,KW,I,O], "b" [O]
 // (conv2d only, optional); those of int_conv2d are IntegerAttrs'.
 type Conv2DAttrs struct {
-	Strides [2]int
-	Pad     Padding
-	Binary  *BinaryAttrs  // bitserial_conv2d
-	Integer *IntegerAttrs // int_conv2d
+	Strides [2]int  `print:"strides"`
+	Pad     Padding `print:"pad"`
 	// Dilations is the distance of a filter's taps, Groups the number of parts that channels are
 	// cut into, each output channel reading one; 0 counts as 1 in both. w is then [KH, KW,
 	// I/Groups, O].
-	Dilations [2]int
-	Groups    int
+	Dilations [2]int        `print:"dilations" omit:"[0 0],[1 1]"`
+	Groups    int           `print:"groups" omit:"0,1"`
+	Binary    *BinaryAttrs  `print:""` // bitserial_conv2d
+	Integer   *IntegerAttrs `print:""` // int_conv2d
 }
 
 // Dilation is the distance of the taps, resolved.
@@ -45,12 +45,12 @@ func (a *Conv2DAttrs) GroupCount() int { return max(1, a.Groups) }
 //
 // rows; with PadSame it has H*Strides[0]. Positions outside the input count as 0 for all levels.
 type ConvTranspose2DAttrs struct {
-	Strides   [2]int
-	Pad       Padding // rows and columns that are cut off
-	OutputPad [2]int  // rows and columns that are added at the end
-	Binary    *BinaryAttrs
-	Dilations [2]int // as in Conv2DAttrs
-	Groups    int
+	Strides   [2]int       `print:"strides"`
+	Pad       Padding      `print:"pad"`                          // rows and columns that are cut off
+	OutputPad [2]int       `print:"output_padding" omit:"[0 0]"`  // rows and columns that are added at the end
+	Dilations [2]int       `print:"dilations" omit:"[0 0],[1 1]"` // as in Conv2DAttrs
+	Groups    int          `print:"groups" omit:"0,1"`
+	Binary    *BinaryAttrs `print:""`
 }
 
 // Dilation is the distance of the taps, resolved.
@@ -64,8 +64,8 @@ func (a *ConvTranspose2DAttrs) GroupCount() int { return max(1, a.Groups) }
 // DenseAttrs belongs to dense, bitserial_dense and int_dense. Weights: "w" [I,O], "b" [O] (dense
 // only, optional).
 type DenseAttrs struct {
-	Binary  *BinaryAttrs  // bitserial_dense
-	Integer *IntegerAttrs // int_dense
+	Binary  *BinaryAttrs  `print:""` // bitserial_dense
+	Integer *IntegerAttrs `print:""` // int_dense
 }
 
 // BinaryAttrs says how the float weights of a bitserial op become integers, times a scale for each
@@ -100,9 +100,9 @@ func (b *BinaryAttrs) OneBit() bool { return b.Enc == BipolarWeights && b.Bits <
 
 // PoolAttrs belongs to max_pool and avg_pool (which counts only positions inside the image).
 type PoolAttrs struct {
-	Kernel  [2]int
-	Strides [2]int
-	Pad     Padding
+	Kernel  [2]int  `print:"kernel"`
+	Strides [2]int  `print:"strides"`
+	Pad     Padding `print:"pad"`
 }
 
 // BatchNormAttrs: y = fma(x, s, b), s = f32(gamma/sqrt(var+eps)), b = f32(beta - mean*s) computed
@@ -131,43 +131,59 @@ type WhereAttrs struct{}
 // SpatialPadAttrs belongs to pad: rows and columns around the image, all of one value, which levels
 // must be able to express.
 type SpatialPadAttrs struct {
-	Pad   Padding // given, whatever the mode
-	Value float64
+	Pad   Padding `print:"pad"` // given, whatever the mode
+	Value float64 `print:"value"`
 }
 
 // SliceAttrs: positions Begin[d] + i*Stride[d], i = 0..Size[d]-1, of every axis d.
-type SliceAttrs struct{ Begin, Size, Stride []int }
+type SliceAttrs struct {
+	Begin  []int `print:"begin"`
+	Size   []int `print:"size"`
+	Stride []int `print:"strides"`
+}
 
 // ReshapeAttrs gives the elements, in row-major order, another shape.
-type ReshapeAttrs struct{ Shape []int }
+type ReshapeAttrs struct {
+	Shape []int `print:"shape"`
+}
 
 // TransposeAttrs: axis d of the result is axis Perm[d] of the input, f32 or levels. Channels of
 // levels are the last axis, before and after.
-type TransposeAttrs struct{ Perm []int }
+type TransposeAttrs struct {
+	Perm []int `print:"perm"`
+}
 
 // BlockAttrs belongs to depth_to_space and space_to_depth, f32 or levels: a block of Block[0] rows
 // and Block[1] columns of the larger image is one pixel of the smaller one, its channels side by
 // side. With DCR, channel c of the pixel (i, j) of a block is channel (i*Block[1] + j)*C + c, C
 // being the channels of the larger image; with CRD it is (c*Block[0] + i)*Block[1] + j.
 type BlockAttrs struct {
-	Block [2]int
-	Order BlockOrder
+	Block [2]int     `print:"block"`
+	Order BlockOrder `print:"order"`
 }
 
 // ResizeAttrs belongs to resize: each pixel, f32 or levels, Factor[0] times in a column and
 // Factor[1] times in a row.
-type ResizeAttrs struct{ Factor [2]int }
+type ResizeAttrs struct {
+	Factor [2]int `print:"factor"`
+}
 
 // GatherAttrs belongs to gather, of f32 or levels: row i of the result is row Rows[i] of the input,
 // and likewise its columns. An empty list leaves its axis as it is.
-type GatherAttrs struct{ Rows, Columns []int }
+type GatherAttrs struct {
+	Rows    []int `print:"rows" omit:"[]"`
+	Columns []int `print:"columns" omit:"[]"`
+}
 
 // InterpolateAttrs belongs to interpolate, of f32: row i of the result is the input at position p =
 // Rows[i], between rows l = floor(p) and l+1, and likewise its columns. Behind the last pixel is
 // that pixel again. The value between a at l and b at l+1 is fma(b, s, a*(1-s)), s = p - l, every
 // operation rounded to f32: between rows first, then between columns. An empty list leaves its axis
 // as it is.
-type InterpolateAttrs struct{ Rows, Columns []float32 }
+type InterpolateAttrs struct {
+	Rows    []float32 `print:"rows" omit:"[]"`
+	Columns []float32 `print:"columns" omit:"[]"`
+}
 
 // ConstantAttrs belongs to constant, which has no inputs and yields its weight "value", f32 of any
 // shape.
@@ -176,28 +192,41 @@ type ConstantAttrs struct{}
 // ArgAttrs belongs to argmax and argmin: the position, i32, of the greatest or least element along
 // the last axis. Of equal elements it is the first, or the last (Last). A NaN is neither greater
 // nor less than anything. The axis stays with extent 1 unless Drop is set.
-type ArgAttrs struct{ Last, Drop bool }
+type ArgAttrs struct {
+	Last bool `print:"last"`
+	Drop bool `print:"drop"`
+}
 
 // TopKAttrs belongs to top_k and top_k_indices. top_k makes the K greatest elements along the last
 // axis in falling order, or the K least in rising order (Least). top_k_indices makes their
 // positions, i32. Of equal elements the first comes first. A NaN is neither greater nor less than
 // anything: it is taken where it is the first remaining element.
 type TopKAttrs struct {
-	K     int
-	Least bool
+	K     int  `print:"k"`
+	Least bool `print:"least"`
 }
 
 // ClipAttrs: min(max(x, Min), Max); either may be infinite.
-type ClipAttrs struct{ Min, Max float64 }
+type ClipAttrs struct {
+	Min float64 `print:"min"`
+	Max float64 `print:"max"`
+}
 
 // HardSigmoidAttrs: min(max(x*Alpha + Beta, 0), 1), product and sum rounded.
-type HardSigmoidAttrs struct{ Alpha, Beta float64 }
+type HardSigmoidAttrs struct {
+	Alpha float64 `print:"alpha"`
+	Beta  float64 `print:"beta"`
+}
 
 // EluAttrs: x for x > 0, else Alpha * (e**x - 1).
-type EluAttrs struct{ Alpha float64 }
+type EluAttrs struct {
+	Alpha float64 `print:"alpha"`
+}
 
 // RoundAttrs belongs to round: to an integer, in f32.
-type RoundAttrs struct{ Mode scalar.Rounding }
+type RoundAttrs struct {
+	Mode scalar.Rounding `print:"rounding"`
+}
 
 // FakeQuantAttrs belongs to fake_quant, a quantizer with an f32 result: y = (round(clip(x/scale +
 // zp, Min, Max)) - zp) * scale, each operation rounded. Weights: "scale" and "zero_point", each [C]
@@ -227,7 +256,9 @@ type NoAttrs struct{}
 
 // BitpackAttrs belongs to bitpack. The caller sees its result as u32 words, or as int32 words
 // without an axis of planes (1 bit).
-type BitpackAttrs struct{ Int32 bool }
+type BitpackAttrs struct {
+	Int32 bool `print:"dtype=i32"`
+}
 
 // QuantizeAttrs: f32 -> levels. Where the model gives no scale, Scale is 1/(2^Bits-1).
 type QuantizeAttrs = scalar.Quantizer
@@ -259,9 +290,9 @@ type QuantizeAttrs = scalar.Quantizer
 // 1/(2^N-1), this is the paper's S = 1 + (1 - 2^-wb)/(2^N-1), m with (2^N-1) * 2^wb, and T = wb +
 // sb. T < 0 shifts left; wb < 0 and numbers beyond 32 bits are errors.
 type ShiftNormAttrs struct {
-	Mode    ShiftMode
-	Bits    int
-	Enc     ir.EncodingKind
+	Bits    int             `print:"bits"`
+	Mode    ShiftMode       `print:"mode"`
+	Enc     ir.EncodingKind `print:"encoding" omit:"unipolar"`
 	Epsilon float64
 }
 

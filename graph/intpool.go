@@ -38,6 +38,6 @@ func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) (*Value, error) 
 	return &Value{Shape: y.Shape, Layout: y.Layout, LevelType: a.LevelType}, nil
 }
 
-func printIntPool(n *Node, a *IntPoolAttrs) string {
-	return fmt.Sprint(printPool(n, &a.PoolAttrs), resultString(a.LevelType, 0, a.Top()))
+func printIntPool(_ *Node, a *IntPoolAttrs) string {
+	return fmt.Sprint(printFields(&a.PoolAttrs), resultString(a.LevelType, 0, a.Top()))
 }

@@ -28,7 +28,7 @@ type Op struct {
 
 	whole    bool // it reads i32 integers as well
 	infer    func(g *Graph, n *Node, in []*Value) (*Value, error)
-	print    func(n *Node) string // n's attributes as text, with a space before each
+	print    func(n *Node) string // n's attributes as text, with a space before each; printFields where nil is given
 	steps    func(g *Graph, n *Node) []scalar.Step
 	function *scalar.Function // the function of single elements of its operands, nil for other ops
 }
@@ -65,21 +65,21 @@ var table = sync.OnceValue(func() opTable {
 
 func opRows() []*Op {
 	return []*Op{
-		row("conv2d", inferConv, printConv).weights("w", "b"),
-		row("bitserial_conv2d", inferConv, printConv).weights("w", "scale", "offset"),
-		row("conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "b"),
-		row("bitserial_conv_transpose2d", inferConvTranspose, printConvTranspose).weights("w", "scale"),
-		row("dense", inferDense, printDense).weights("w", "b"),
-		row("bitserial_dense", inferDense, printDense).weights("w", "scale", "offset"),
-		row("int_conv2d", inferIntConv, printConv).weights("w", "bias", "multiplier"),
-		row("int_dense", inferIntDense, printDense).weights("w", "bias", "multiplier"),
+		row("conv2d", inferConv, nil).weights("w", "b"),
+		row("bitserial_conv2d", inferConv, nil).weights("w", "scale", "offset"),
+		row("conv_transpose2d", inferConvTranspose, nil).weights("w", "b"),
+		row("bitserial_conv_transpose2d", inferConvTranspose, nil).weights("w", "scale"),
+		row("dense", inferDense, nil).weights("w", "b"),
+		row("bitserial_dense", inferDense, nil).weights("w", "scale", "offset"),
+		row("int_conv2d", inferIntConv, nil).weights("w", "bias", "multiplier"),
+		row("int_dense", inferIntDense, nil).weights("w", "bias", "multiplier"),
 		rowOf("int_add", inferIntAdd, printIntAdd),
 		rowOf("int_mul", inferIntMul, printIntMul),
 		row("int_map", inferIntMap, printIntMap),
 		row("int_avg_pool", inferIntPool, printIntPool),
 		row("int_softmax", inferIntSoftmax, printIntSoftmax),
 		withSteps(row("batch_norm", inferBatchNorm, nil), batchNormSteps).weights("gamma", "beta", "mean", "var"),
-		row("shift_norm", inferShiftNorm, printShiftNorm).weights("mean", "var"),
+		row("shift_norm", inferShiftNorm, nil).weights("mean", "var"),
 		withSteps(row("relu", inferMap, nil), oneStep(scalar.Relu)),
 		withSteps(row("relu6", inferMap, nil), oneStep(scalar.Relu6)),
 		withSteps(row("hard_tanh", inferMap, nil), oneStep(scalar.HardTanh)),
@@ -87,16 +87,16 @@ func opRows() []*Op {
 		withSteps(row("abs", inferMap, nil), oneStep(scalar.Abs)),
 		withSteps(row("sigmoid", inferMap, nil), oneStep(scalar.Sigmoid)),
 		withSteps(row("tanh", inferMap, nil), oneStep(scalar.Tanh)),
-		withSteps(row("hard_sigmoid", inferHardSigmoid, printHardSigmoid), hardSigmoidSteps),
+		withSteps(row("hard_sigmoid", inferHardSigmoid, nil), hardSigmoidSteps),
 		withSteps(row("hard_swish", inferMap, nil), oneStep(scalar.HardSwish)),
 		withSteps(row("silu", inferMap, nil), oneStep(scalar.Silu)),
 		withSteps(row("exp", inferMap, nil), oneStep(scalar.Exp)),
 		withSteps(row("log", inferMap, nil), oneStep(scalar.Log)),
 		withSteps(row("sqrt", inferMap, nil), oneStep(scalar.Sqrt)),
 		withSteps(row("erf", inferMap, nil), oneStep(scalar.Erf)),
-		withSteps(row("elu", inferElu, printElu), eluSteps),
-		withSteps(row("clip", inferClip, printClip), clipSteps),
-		withSteps(row("round", inferRound, printRound), roundSteps),
+		withSteps(row("elu", inferElu, nil), eluSteps),
+		withSteps(row("clip", inferClip, nil), clipSteps),
+		withSteps(row("round", inferRound, nil), roundSteps),
 		withSteps(row("prelu", inferPRelu, nil), preluSteps).weights("alpha"),
 		binaryRow(scalar.Plus), binaryRow(scalar.Minus), binaryRow(scalar.Times), binaryRow(scalar.Over),
 		binaryRow(scalar.Minimum), binaryRow(scalar.Maximum),
@@ -104,31 +104,31 @@ func opRows() []*Op {
 		binaryRow(scalar.LessEqual), binaryRow(scalar.Equal), binaryRow(scalar.NotEqual),
 		logicRow(scalar.Not), logicRow(scalar.And), logicRow(scalar.Or), logicRow(scalar.Xor),
 		functionRow(scalar.Where, inferWhere, printWhere).weights("a", "b").allowInfinite(),
-		row("pad", inferPad, printPad).setMoves(),
-		row("slice", inferSlice, printSlice).setMoves().readWhole(),
-		row("reshape", inferReshape, printReshape).setMoves().readWhole(),
+		row("pad", inferPad, nil).setMoves(),
+		row("slice", inferSlice, nil).setMoves().readWhole(),
+		row("reshape", inferReshape, nil).setMoves().readWhole(),
 		rowOf("matmul", inferMatMul, nil),
-		row("transpose", inferTranspose, printTranspose).setMoves().readWhole(),
-		row("depth_to_space", inferDepthToSpace, printBlock).setMoves(),
-		row("space_to_depth", inferSpaceToDepth, printBlock).setMoves(),
-		row("resize", inferResize, printResize).setMoves(),
-		row("gather", inferGather, printGather).setMoves(),
-		row("interpolate", inferInterpolate, printInterpolate),
+		row("transpose", inferTranspose, nil).setMoves().readWhole(),
+		row("depth_to_space", inferDepthToSpace, nil).setMoves(),
+		row("space_to_depth", inferSpaceToDepth, nil).setMoves(),
+		row("resize", inferResize, nil).setMoves(),
+		row("gather", inferGather, nil).setMoves(),
+		row("interpolate", inferInterpolate, nil),
 		rowOf("constant", inferConstant, nil).weights("value").allowInfinite(),
-		row("max_pool", inferPool, printPool).setMoves(),
-		row("avg_pool", inferPool, printPool),
+		row("max_pool", inferPool, nil).setMoves(),
+		row("avg_pool", inferPool, nil),
 		row("global_avg_pool", inferGlobalPool, nil),
 		rowOf("concat", inferConcat, nil).setMoves(),
 		row("softmax", inferMap, nil),
 		row("log_softmax", inferMap, nil),
-		row("argmax", inferArg, printArg), row("argmin", inferArg, printArg),
-		row("top_k", inferTopK, printTopK), row("top_k_indices", inferTopKIndices, printTopK),
+		row("argmax", inferArg, nil), row("argmin", inferArg, nil),
+		row("top_k", inferTopK, nil), row("top_k_indices", inferTopKIndices, nil),
 		row("flatten", inferFlatten, nil).setMoves().readWhole(),
 		row("quantize", inferQuantize, printQuantize),
 		row("threshold", inferThreshold, printThreshold).weights("thresholds").allowInfinite(),
 		withSteps(row("fake_quant", inferFakeQuant, printFakeQuant), fakeQuantSteps).weights("scale", "zero_point"),
 		row("dequantize", inferDequantize, nil).readWhole(),
-		row("bitpack", inferBitpack, printBitpack).setMoves(),
+		row("bitpack", inferBitpack, nil).setMoves(),
 		row("unpack", inferUnpack, nil),
 
 		fusedRow("eltwise", printElementwise),
@@ -163,7 +163,7 @@ func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) 
 
 // fusedRow is an op that fusedglue makes.
 func fusedRow[A any](name string, print func(n *Node, a *A) string) *Op {
-	o := &Op{Name: name, Fused: true, NewAttrs: func() any { return new(A) }, print: func(*Node) string { return "" }}
+	o := &Op{Name: name, Fused: true, NewAttrs: func() any { return new(A) }, print: func(n *Node) string { return printFields(n.Attrs) }}
 	if print != nil {
 		o.print = func(n *Node) string { return print(n, n.Attrs.(*A)) }
 	}
@@ -243,6 +243,12 @@ func Products(op string) bool {
 
 // Bitserial reports whether an op sums products of levels and weights of few bits.
 func Bitserial(op string) bool { return Products(op) && slices.Contains(OpNamed(op).Weights, "scale") }
+
+// Moves reports whether each element that n makes is one of an input's, or padding.
+func (n *Node) Moves() bool {
+	o := OpNamed(n.Op)
+	return o != nil && o.Moves
+}
 
 // Stepped reports whether the op is a chain of float steps; of ops that may join two tensors, only
 // with a weight for the second.

@@ -2,8 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"fmt"
-	"hash/crc32"
 )
 
 func inferGather(g *Graph, n *Node, x *Value, a *GatherAttrs) (*Value, error) {
@@ -45,27 +43,4 @@ func inferPositions[P int | float32](g *Graph, n *Node, x *Value, rows, columns 
 func AdjacentPositions(p float32, n int) (low, high int, share float32) {
 	low = int(p)
 	return low, min(low+1, n-1), p - float32(low)
-}
-
-func printGather(_ *Node, a *GatherAttrs) string {
-	return positionsString("rows", a.Rows) + positionsString("columns", a.Columns)
-}
-
-func printInterpolate(_ *Node, a *InterpolateAttrs) string {
-	return positionsString("rows", a.Rows) + positionsString("columns", a.Columns)
-}
-
-// shownPositions is the number of positions that are printed one by one.
-const shownPositions = 16
-
-// positionsString lists positions; many are their number, the ends, and a checksum.
-func positionsString[P int | float32](name string, at []P) string {
-	switch n := len(at); {
-	case n == 0:
-		return ""
-	case n <= shownPositions:
-		return fmt.Sprintf(" %s=%v", name, at)
-	default:
-		return fmt.Sprintf(" %s=[%d: %v..%v, %08x]", name, n, at[0], at[n-1], crc32.ChecksumIEEE(fmt.Append(nil, at)))
-	}
 }

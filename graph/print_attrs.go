@@ -2,6 +2,9 @@ package graph
 
 import (
 	"fmt"
+	"hash/crc32"
+	"reflect"
+	"slices"
 	"strings"
 
 	"ripc/graph/scalar"
@@ -14,24 +17,39 @@ func (v *Value) String() string {
 	return fmt.Sprintf("%s: %s%s", v.Name, v.kind(), strings.ReplaceAll(fmt.Sprint(v.Shape), " ", ", "))
 }
 
-func printConv(_ *Node, a *Conv2DAttrs) string {
-	return fmt.Sprintf(" strides=%v pad=%s%s%s", a.Strides, a.Pad, tapString(a.Dilation(), a.GroupCount()),
-		a.Binary.String()+a.Integer.String())
-}
-
-func printConvTranspose(_ *Node, a *ConvTranspose2DAttrs) string {
-	more := ""
-	if a.OutputPad != [2]int{} {
-		more = fmt.Sprintf(" output_padding=%v", a.OutputPad)
+// printFields prints the fields of attributes that have a name for it in their tag, a bool by its
+// name alone, and one without a name by its text. Texts that the tag omits are left out.
+func printFields(attrs any) string {
+	v, s := reflect.ValueOf(attrs).Elem(), ""
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		name, ok := tag.Lookup("print")
+		if !ok {
+			continue
+		}
+		switch text := fieldText(v.Field(i)); {
+		case text == "false", slices.Contains(strings.Split(tag.Get("omit"), ","), text):
+		case name == "":
+			s += text
+		case text == "true":
+			s += " " + name
+		default:
+			s += " " + name + "=" + text
+		}
 	}
-	return fmt.Sprintf(" strides=%v pad=%s%s%s%s", a.Strides, a.Pad, more, tapString(a.Dilation(), a.GroupCount()),
-		a.Binary.String())
+	return s
 }
 
-func printDense(_ *Node, a *DenseAttrs) string { return a.Binary.String() + a.Integer.String() }
+// shownElements is the number of elements that are printed one by one.
+const shownElements = 16
 
-func printPool(_ *Node, a *PoolAttrs) string {
-	return fmt.Sprintf(" kernel=%v strides=%v pad=%s", a.Kernel, a.Strides, a.Pad)
+// fieldText is a field as text. Many elements are their number, the ends, and a checksum.
+func fieldText(v reflect.Value) string {
+	text := fmt.Sprint(v.Interface())
+	if v.Kind() != reflect.Slice || v.Len() <= shownElements {
+		return text
+	}
+	return fmt.Sprintf("[%d: %v..%v, %08x]", v.Len(), v.Index(0), v.Index(v.Len()-1), crc32.ChecksumIEEE([]byte(text)))
 }
 
 func printQuantize(_ *Node, a *QuantizeAttrs) string {
@@ -51,27 +69,9 @@ func printThreshold(n *Node, a *ThresholdAttrs) string {
 		signedString(a.Signed))
 }
 
-func printShiftNorm(_ *Node, a *ShiftNormAttrs) string {
-	s := fmt.Sprintf(" bits=%d mode=%s", a.Bits, a.Mode)
-	if a.Enc != ir.Unipolar {
-		s += fmt.Sprintf(" encoding=%s", a.Enc)
-	}
-	return s
-}
-
 func printFakeQuant(n *Node, a *FakeQuantAttrs) string {
 	return fmt.Sprintf(" scale=%s range=%g..%g rounding=%s", weightString(n, "scale"), a.Min, a.Max, a.Rounding)
 }
-
-func printClip(_ *Node, a *ClipAttrs) string { return fmt.Sprintf(" min=%g max=%g", a.Min, a.Max) }
-
-func printHardSigmoid(_ *Node, a *HardSigmoidAttrs) string {
-	return fmt.Sprintf(" alpha=%g beta=%g", a.Alpha, a.Beta)
-}
-
-func printElu(_ *Node, a *EluAttrs) string { return fmt.Sprintf(" alpha=%g", a.Alpha) }
-
-func printRound(_ *Node, a *RoundAttrs) string { return " rounding=" + a.Mode.String() }
 
 func printBinaryOp(n *Node, a *BinaryOpAttrs) string {
 	switch b := weightString(n, "b"); {
@@ -92,49 +92,6 @@ func printWhere(n *Node, _ *WhereAttrs) string {
 		}
 	}
 	return s
-}
-
-func printArg(_ *Node, a *ArgAttrs) string {
-	s := ""
-	if a.Last {
-		s += " last"
-	}
-	if a.Drop {
-		s += " drop"
-	}
-	return s
-}
-
-func printTopK(_ *Node, a *TopKAttrs) string {
-	if a.Least {
-		return fmt.Sprintf(" k=%d least", a.K)
-	}
-	return fmt.Sprintf(" k=%d", a.K)
-}
-
-func printTranspose(_ *Node, a *TransposeAttrs) string { return fmt.Sprintf(" perm=%v", a.Perm) }
-
-func printBlock(_ *Node, a *BlockAttrs) string {
-	return fmt.Sprintf(" block=%v order=%s", a.Block, a.Order)
-}
-
-func printResize(_ *Node, a *ResizeAttrs) string { return fmt.Sprintf(" factor=%v", a.Factor) }
-
-func printReshape(_ *Node, a *ReshapeAttrs) string { return fmt.Sprintf(" shape=%v", a.Shape) }
-
-func printBitpack(_ *Node, a *BitpackAttrs) string {
-	if a.Int32 {
-		return " dtype=i32"
-	}
-	return ""
-}
-
-func printPad(_ *Node, a *SpatialPadAttrs) string {
-	return fmt.Sprintf(" pad=%s value=%g", a.Pad, a.Value)
-}
-
-func printSlice(_ *Node, a *SliceAttrs) string {
-	return fmt.Sprintf(" begin=%v size=%v strides=%v", a.Begin, a.Size, a.Stride)
 }
 
 func printElementwise(_ *Node, a *Elementwise) string {

@@ -101,39 +101,11 @@ func (s sharing) load(x *Load, p part) shared {
 	return s.intern(p, x)
 }
 
+// SameNode reports whether a and b differ in their operands at most; loads, in their indices.
+func SameNode(a, b Expr) bool { return partOf(a) == partOf(b) }
+
 // Equal reports whether Share would merge a and b.
 func Equal(a, b Expr) bool {
-	switch a := a.(type) {
-	case *IntImm:
-		b, ok := b.(*IntImm)
-		return ok && *a == *b
-	case *FloatImm:
-		b, ok := b.(*FloatImm)
-		return ok && math.Float32bits(a.V) == math.Float32bits(b.V)
-	case *Var:
-		b, ok := b.(*Var)
-		return ok && a.Name == b.Name
-	case *Load:
-		b, ok := b.(*Load)
-		return ok && a.Buf == b.Buf && a.T == b.T && slices.EqualFunc(a.Idx, b.Idx, Equal)
-	case *Binary:
-		b, ok := b.(*Binary)
-		return ok && a.Op == b.Op && Equal(a.A, b.A) && Equal(a.B, b.B)
-	case *Unary:
-		b, ok := b.(*Unary)
-		return ok && a.Op == b.Op && Equal(a.A, b.A)
-	case *Select:
-		b, ok := b.(*Select)
-		return ok && Equal(a.Cond, b.Cond) && Equal(a.A, b.A) && Equal(a.B, b.B)
-	case *Cast:
-		b, ok := b.(*Cast)
-		return ok && a.T == b.T && Equal(a.A, b.A)
-	case *Bitcast:
-		b, ok := b.(*Bitcast)
-		return ok && a.T == b.T && Equal(a.A, b.A)
-	case *Fma:
-		b, ok := b.(*Fma)
-		return ok && Equal(a.A, b.A) && Equal(a.B, b.B) && Equal(a.C, b.C)
-	}
-	return false
+	var left, right [3]Expr
+	return SameNode(a, b) && slices.EqualFunc(operands(a, &left), operands(b, &right), Equal)
 }

@@ -29,28 +29,9 @@ func WalkExpr(e Expr, f func(Expr) bool) {
 	if e == nil || !f(e) {
 		return
 	}
-	switch e := e.(type) { // operands, without building a list
-	case *Load:
-		for _, x := range e.Idx {
-			WalkExpr(x, f)
-		}
-	case *Binary:
-		WalkExpr(e.A, f)
-		WalkExpr(e.B, f)
-	case *Unary:
-		WalkExpr(e.A, f)
-	case *Select:
-		WalkExpr(e.Cond, f)
-		WalkExpr(e.A, f)
-		WalkExpr(e.B, f)
-	case *Cast:
-		WalkExpr(e.A, f)
-	case *Bitcast:
-		WalkExpr(e.A, f)
-	case *Fma:
-		WalkExpr(e.A, f)
-		WalkExpr(e.B, f)
-		WalkExpr(e.C, f)
+	var room [3]Expr
+	for _, x := range operands(e, &room) {
+		WalkExpr(x, f)
 	}
 }
 

@@ -23,19 +23,19 @@ import (
 	"ripc/lab/ablation"
 	"ripc/lab/figures"
 	"ripc/lab/fit"
+	"ripc/lab/ledger"
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
 	"ripc/lab/peers"
 	"ripc/lab/records"
-	"ripc/lab/speed"
 	"ripc/lab/task"
 	"ripc/lab/tuner"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
-	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(), speed.Task(),
-		tuner.Task(), records.Task()}
+	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(),
+		tuner.Task(), records.Task(), ledger.Task()}
 }
 
 func main() {
@@ -101,10 +101,14 @@ func staleCommand() *cobra.Command {
 // stale lists the figures that are committed.
 func stale(w io.Writer) (old bool, err error) {
 	for _, t := range tasks() {
+		open := func(string) (*figures.Store, error) { return figures.Open(t.File()) }
 		if !t.Committed() {
+			open = t.Kept
+		}
+		if open == nil {
 			continue
 		}
-		s, err := figures.Open(t.File())
+		s, err := open(".")
 		if err != nil {
 			return old, err
 		}

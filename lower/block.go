@@ -7,25 +7,23 @@ import (
 	"ripc/lower/ops"
 )
 
-func (l *lowering) depthToSpace(n *graph.Node, a *graph.BlockAttrs, x *layout.Tensor, src string) {
-	l.addMove(n, x, src, ops.DepthToSpace(a, *x))
-}
-
-func (l *lowering) spaceToDepth(n *graph.Node, a *graph.BlockAttrs, x *layout.Tensor, src string) {
-	l.addMove(n, x, src, ops.SpaceToDepth(a, *x))
-}
-
-func (l *lowering) resize(n *graph.Node, a *graph.ResizeAttrs, x *layout.Tensor, src string) {
-	l.addMove(n, x, src, ops.Resize(a, *x))
+// moving is the rule of ops whose Func only moves elements.
+func moving[A any](of func(a *A, x layout.Tensor) *ir.Func) rule {
+	return with(func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src string) {
+		l.addMove(n, x, src, of(a, *x))
+	})
 }
 
 // addMove adds the stage of f, which only moves the elements of x.
 func (l *lowering) addMove(n *graph.Node, x *layout.Tensor, src string, f *ir.Func) {
-	why := graph.WhyMovesFloats
+	l.stage(n, f, 0, whyMoved(x), src, l.result(n).buf)
+}
+
+func whyMoved(x *layout.Tensor) graph.Reason {
 	if x.Encoded() {
-		why = graph.NoReason
+		return graph.NoReason
 	}
-	l.stage(n, f, 0, why, src, l.result(n).buf)
+	return graph.WhyMovesFloats
 }
 
 func (l *lowering) matmul(n *graph.Node, x *layout.Tensor) {

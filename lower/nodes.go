@@ -66,20 +66,16 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"avg_pool":         with((*lowering).pool),
 		"pad":              with((*lowering).pad),
 		"slice":            with((*lowering).slice),
-		"reshape":          (*lowering).reshapeNode,
-		"flatten":          (*lowering).reshapeNode,
+		"reshape":          (*lowering).reshape,
+		"flatten":          (*lowering).reshape,
 		"transpose":        with((*lowering).transpose),
 
-		"depth_to_space": with((*lowering).depthToSpace),
-		"space_to_depth": with((*lowering).spaceToDepth),
-		"resize":         with((*lowering).resize),
+		"depth_to_space": moving(ops.DepthToSpace),
+		"space_to_depth": moving(ops.SpaceToDepth),
+		"resize":         moving(ops.Resize),
 		"gather": with(func(l *lowering, n *graph.Node, a *graph.GatherAttrs, x *layout.Tensor, src string) {
 			f, tables := ops.Gather(a, *x)
-			why := graph.WhyMovesFloats
-			if x.Encoded() {
-				why = graph.NoReason
-			}
-			l.fromTables(n, f, tables, why, src, l.result(n).buf)
+			l.fromTables(n, f, tables, whyMoved(x), src, l.result(n).buf)
 		}),
 		"interpolate": with(func(l *lowering, n *graph.Node, a *graph.InterpolateAttrs, x *layout.Tensor, src string) {
 			f, tables := ops.Interpolate(a, *x)
@@ -97,16 +93,10 @@ var rules = sync.OnceValue(func() map[string]rule {
 			}
 			l.stage(n, f, 0, graph.WhyRealsFollow, src, l.result(n).buf)
 		},
-		"global_avg_pool": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
-			l.stage(n, ops.GlobalAvgPool(x.Shape), 0, graph.WhyAverages, src, l.result(n).buf)
-		},
-		"log_softmax": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
-			l.stage(n, ops.LogSoftmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
-		},
-		"argmax": with((*lowering).arg), "argmin": with((*lowering).arg),
-		"softmax": func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
-			l.stage(n, ops.Softmax(x.Shape), 0, graph.WhyProbabilities, src, l.result(n).buf)
-		},
+		"global_avg_pool": ofFloats(ops.GlobalAvgPool, graph.WhyAverages),
+		"log_softmax":     ofFloats(ops.LogSoftmax, graph.WhyProbabilities),
+		"softmax":         ofFloats(ops.Softmax, graph.WhyProbabilities),
+		"argmax":          with((*lowering).arg), "argmin": with((*lowering).arg),
 	}
 	for _, positions := range []bool{false, true} {
 		name := "top_k"
@@ -130,6 +120,13 @@ func (l *lowering) arg(n *graph.Node, a *graph.ArgAttrs, x *layout.Tensor, src s
 // with is a rule that looks at the attributes.
 func with[A any](f func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src string)) rule {
 	return func(l *lowering, n *graph.Node, x *layout.Tensor, src string) { f(l, n, n.Attrs.(*A), x, src) }
+}
+
+// ofFloats is the rule of ops on floats whose Func follows from their shape.
+func ofFloats(of func(shape []int) *ir.Func, why graph.Reason) rule {
+	return func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
+		l.stage(n, of(x.Shape), 0, why, src, l.result(n).buf)
+	}
 }
 
 func (l *lowering) constantNode(n *graph.Node, _ *layout.Tensor, _ string) {
@@ -398,7 +395,8 @@ func contentOf(name string, data any) []byte {
 
 // reshape is only a view where the channels stay or fill whole words, or the tensor is no planes of
 // bits.
-func (l *lowering) reshape(n *graph.Node, x *layout.Tensor, to []int, src string) {
+func (l *lowering) reshape(n *graph.Node, x *layout.Tensor, src string) {
+	to := l.g.Value(n.Output).Shape
 	after := to[len(to)-1]
 	if c := x.Channels(); x.Form != layout.Planes || c == after || c%ops.WordBits == 0 && after%ops.WordBits == 0 {
 		l.at[n.Output] = place{buf: src}

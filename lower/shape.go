@@ -10,33 +10,21 @@ import (
 )
 
 func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *layout.Tensor, src string) {
-	f, why := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape), graph.WhyMovesFloats
-	if x.Encoded() {
-		why = graph.NoReason
-		level, _ := x.Level(a.Value)
-		if x.Form == layout.Planes {
-			f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
-		} else {
-			f = ops.SpatialPadBytes(a.Pad, level, *x)
-		}
+	f := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape)
+	if level, _ := x.Level(a.Value); x.Form == layout.Planes {
+		f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
+	} else if x.Encoded() {
+		f = ops.SpatialPadBytes(a.Pad, level, *x)
 	}
-	l.stage(n, f, 0, why, src, l.result(n).buf)
+	l.addMove(n, x, src, f)
 }
 
 func (l *lowering) slice(n *graph.Node, a *graph.SliceAttrs, x *layout.Tensor, src string) {
-	f, why := ops.SliceNumbers(a, x.Element(), x.Shape), graph.WhyMovesFloats
-	if x.Encoded() {
-		why = graph.NoReason
-	}
+	f := ops.SliceNumbers(a, x.Element(), x.Shape)
 	if x.Form == layout.Planes {
 		f = ops.SliceBits(a, x.Bits, x.Shape, x.Enc)
 	}
-	l.stage(n, f, 0, why, src, l.result(n).buf)
-}
-
-// reshapeNode is for ops that give the elements the shape of their result.
-func (l *lowering) reshapeNode(n *graph.Node, x *layout.Tensor, src string) {
-	l.reshape(n, x, l.g.Value(n.Output).Shape, src)
+	l.addMove(n, x, src, f)
 }
 
 func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *layout.Tensor, src string) {
@@ -48,14 +36,11 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *layout.T
 		l.at[n.Output] = place{buf: src}
 		return
 	}
-	f, why := ops.TransposeNumbers(a, x.Element(), x.Shape), graph.WhyMovesFloats
-	if x.Encoded() {
-		why = graph.NoReason
-	}
+	f := ops.TransposeNumbers(a, x.Element(), x.Shape)
 	if planes > 0 {
 		f = ops.TransposeBits(a, planes, x.Shape, x.Enc)
 	}
-	l.stage(n, f, 0, why, src, l.result(n).buf)
+	l.addMove(n, x, src, f)
 }
 
 // function lowers an op on single elements of several tensors, or of tensors and constants.

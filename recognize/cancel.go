@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -29,36 +28,33 @@ type term struct {
 // cancelTerms redirects the readers of a sum to its only remaining term, if the other terms cancel
 // and the remaining one is levels or scaled levels. With ExactFloats it only notes the bits of
 // these levels.
-func cancelTerms(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		if n.Op != "add" && n.Op != "sub" || len(n.Inputs) != 2 || !r.feedsLayer(n.Output, 0) {
-			continue
-		}
-		left := r.leftTerm(n)
-		if left == "" || r.nearQuantizer(n.Output) != nil {
-			continue
-		}
-		from := r.rowScales(left)
-		if from == nil {
-			continue
-		}
-		if r.options.ExactFloats {
-			v, _ := r.source(from.levels)
-			r.nearSums[n.Output] = v.Bits
-			continue
-		}
-		if !r.Redirect(n.Output, left) {
-			continue
-		}
-		r.changed = true
-		r.forget()
-		clear(r.levels)
-		v := verdictAt(graph.WhyFoldedSum, n)
-		p := r.Producer(left)
-		v.Args.Value = fmt.Sprintf("%s %q", p.Op, p.Name)
-		r.g.Roundings = append(r.g.Roundings, v)
+func cancelTerms(r *rewriter, n *graph.Node) {
+	if n.Op != "add" && n.Op != "sub" || len(n.Inputs) != 2 || !r.feedsLayer(n.Output, 0) {
+		return
 	}
-	return nil
+	left := r.leftTerm(n)
+	if left == "" || r.nearQuantizer(n.Output) != nil {
+		return
+	}
+	from := r.rowScales(left)
+	if from == nil {
+		return
+	}
+	if r.options.ExactFloats {
+		v, _ := r.source(from.levels)
+		r.nearSums[n.Output] = v.Bits
+		return
+	}
+	if !r.Redirect(n.Output, left) {
+		return
+	}
+	r.changed = true
+	r.forget()
+	clear(r.levels)
+	v := verdictAt(graph.WhyFoldedSum, n)
+	p := r.Producer(left)
+	v.Args.Value = fmt.Sprintf("%s %q", p.Op, p.Name)
+	r.g.Roundings = append(r.g.Roundings, v)
 }
 
 // maxMoves bounds the ops between a sum and the layer that reads it.
@@ -68,19 +64,8 @@ const maxMoves = 8
 // that move or scale elements.
 func (r *rewriter) feedsLayer(t string, depth int) bool {
 	return depth < maxMoves && slices.ContainsFunc(r.Consumers(t), func(c *graph.Node) bool {
-		if _, ok := binaryAttrs(c); ok {
-			return true
-		}
-		switch c.Attrs.(type) {
-		case *graph.ConcatAttrs, *graph.SpatialPadAttrs, *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs,
-			*graph.BlockAttrs, *graph.ResizeAttrs, *graph.GatherAttrs:
-			return r.feedsLayer(c.Output, depth+1)
-		}
-		switch c.Op {
-		case "flatten", "max_pool", "mul", "div":
-			return r.feedsLayer(c.Output, depth+1)
-		}
-		return false
+		_, layer := binaryAttrs(c)
+		return layer || (c.Moves() || c.Op == "mul" || c.Op == "div") && r.feedsLayer(c.Output, depth+1)
 	})
 }
 

@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"context"
 	"slices"
 
 	"ripc/graph"
@@ -10,58 +9,52 @@ import (
 
 // mergePads merges a pad node of zeros into the convolutions that read it, as long as the padding
 // stays smaller than the kernel.
-func mergePads(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		a, ok := n.Attrs.(*graph.Conv2DAttrs)
-		if !ok || a.Binary != nil {
-			continue
-		}
-		for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(n.Inputs[0]) {
-			pad, ok := p.Attrs.(*graph.SpatialPadAttrs)
-			if !ok || pad.Value != 0 {
-				break
-			}
-			c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
-			c.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom +
-				pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
-			spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
-			if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
-				break
-			}
-			r.SetInputs(n, p.Inputs[0])
-			n.Attrs, r.changed = &c, true
-		}
+func mergePads(r *rewriter, n *graph.Node) {
+	a, ok := n.Attrs.(*graph.Conv2DAttrs)
+	if !ok || a.Binary != nil {
+		return
 	}
-	return nil
+	for p := r.Producer(n.Inputs[0]); p != nil; p = r.Producer(n.Inputs[0]) {
+		pad, ok := p.Attrs.(*graph.SpatialPadAttrs)
+		if !ok || pad.Value != 0 {
+			break
+		}
+		c, w := *n.Attrs.(*graph.Conv2DAttrs), n.Weights["w"]
+		c.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.Pad.Top + pad.Pad.Top, Bottom: c.Pad.Bottom +
+			pad.Pad.Bottom, Left: c.Pad.Left + pad.Pad.Left, Right: c.Pad.Right + pad.Pad.Right}
+		spanH, spanW := (w.Shape[0]-1)*c.Dilation()[0], (w.Shape[1]-1)*c.Dilation()[1]
+		if max(c.Pad.Top, c.Pad.Bottom) > spanH || max(c.Pad.Left, c.Pad.Right) > spanW {
+			break
+		}
+		r.SetInputs(n, p.Inputs[0])
+		n.Attrs, r.changed = &c, true
+	}
 }
 
 // fakeQuants turns dequantize nodes into fake_quant nodes if nothing else reads the quantizer's
 // levels.
-func fakeQuants(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		a, ok := n.Attrs.(*graph.QuantizeAttrs)
-		readers := r.Consumers(n.Output)
-		if !ok || r.g.IsOutput(n.Output) ||
-			slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
-			continue
-		}
-		for _, d := range readers {
-			if f := r.fakeQuant(d); f != nil {
-				f.Note = n.Note // the quantizer goes, but the importer's note on it stays
-				inputs := f.Inputs
-				f.Inputs = d.Inputs
-				*d, r.changed = *f, true
-				r.SetInputs(d, inputs...)
-				d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
-				// keep the name by which users know the quantizer
-				if quantizer, own := n.Name, d.Name; len(readers) == 1 {
-					r.RenameNode(n, own)
-					r.RenameNode(d, quantizer)
-				}
+func fakeQuants(r *rewriter, n *graph.Node) {
+	a, ok := n.Attrs.(*graph.QuantizeAttrs)
+	readers := r.Consumers(n.Output)
+	if !ok || r.g.IsOutput(n.Output) ||
+		slices.ContainsFunc(readers, func(c *graph.Node) bool { return c.Op != "dequantize" }) {
+		return
+	}
+	for _, d := range readers {
+		if f := r.fakeQuant(d); f != nil {
+			f.Note = n.Note // the quantizer goes, but the importer's note on it stays
+			inputs := f.Inputs
+			f.Inputs = d.Inputs
+			*d, r.changed = *f, true
+			r.SetInputs(d, inputs...)
+			d.Verdict = graph.Verdict{Kind: graph.Glue, Reason: graph.WhyUnreadLevels, Args: ir.Args{Bits: a.Bits}}
+			// keep the name by which users know the quantizer
+			if quantizer, own := n.Name, d.Name; len(readers) == 1 {
+				r.RenameNode(n, own)
+				r.RenameNode(d, quantizer)
 			}
 		}
 	}
-	return nil
 }
 
 // fakeQuant returns the fake_quant that computes dequantize d and the quantizer before it. Levels

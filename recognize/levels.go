@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -126,17 +125,9 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 				return v, graph.Verdict{}
 			}
 		}
-	case *graph.SliceAttrs, *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.BlockAttrs,
-		*graph.ResizeAttrs, *graph.GatherAttrs:
-		return r.source(n.Inputs[0])
-	case *graph.PoolAttrs:
-		if n.Op == "max_pool" {
-			return r.source(n.Inputs[0])
-		}
-		return r.mean(n)
 	}
 	switch n.Op {
-	case "global_avg_pool":
+	case "avg_pool", "global_avg_pool":
 		return r.mean(n)
 	case "dequantize":
 		if q := r.findQuantizer(t); q != nil {
@@ -148,10 +139,8 @@ func (r *rewriter) findSource(t string) (v *graph.Value, why graph.Verdict) {
 			return nil, why
 		}
 		return v, graph.Verdict{}
-	case "flatten":
-		return r.source(n.Inputs[0])
 	}
-	if r.isIdentity(n) {
+	if n.Moves() || r.isIdentity(n) {
 		return r.source(n.Inputs[0])
 	}
 	if q := r.findQuantizer(t); q != nil {
@@ -377,32 +366,29 @@ func (r *rewriter) sinkNode(n *graph.Node) string {
 
 // requantize removes quantizers that map each input level to itself. Readers of their real values
 // then read the input's values, and readers of their levels the input's levels.
-func requantize(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		a, ok := n.Attrs.(*graph.QuantizeAttrs)
-		if !ok {
-			continue
-		}
-		s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
-		if v := s.value; v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
-			continue
-		}
-		for _, c := range r.Consumers(y.Name) {
-			if c.Op == "dequantize" && !r.g.IsOutput(c.Output) {
-				r.changed = r.Redirect(c.Output, n.Inputs[0]) || r.changed
-				continue
-			}
-			l := r.sink(n.Inputs[0])
-			inputs := slices.Clone(c.Inputs)
-			for i, in := range inputs {
-				if in == y.Name {
-					inputs[i], r.changed = l, true
-				}
-			}
-			r.SetInputs(c, inputs...)
-		}
+func requantize(r *rewriter, n *graph.Node) {
+	a, ok := n.Attrs.(*graph.QuantizeAttrs)
+	if !ok {
+		return
 	}
-	return nil
+	s, y := r.origin(n.Inputs[0]), r.g.Value(n.Output)
+	if v := s.value; v == nil || s.needsQuantizer || v.LevelType != y.LevelType || !keepsLevels(a, v) {
+		return
+	}
+	for _, c := range r.Consumers(y.Name) {
+		if c.Op == "dequantize" && !r.g.IsOutput(c.Output) {
+			r.changed = r.Redirect(c.Output, n.Inputs[0]) || r.changed
+			continue
+		}
+		l := r.sink(n.Inputs[0])
+		inputs := slices.Clone(c.Inputs)
+		for i, in := range inputs {
+			if in == y.Name {
+				inputs[i], r.changed = l, true
+			}
+		}
+		r.SetInputs(c, inputs...)
+	}
 }
 
 // keepsLevels reports whether quantizer a maps the real value of each level of v to that level.

@@ -1,37 +1,33 @@
 package recognize
 
 import (
-	"context"
 	"ripc/graph"
 )
 
 // foldWeights replaces weights that are few-bit up to roundings. For example, sign(w) - clip(w) +
 // clip(w), of a straight-through estimator, is sign(w) up to roundings. With ExactFloats it keeps
 // the weights and notes the nearest few-bit ones.
-func foldWeights(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		if b, ok := binaryAttrs(n); !ok || b != nil || r.nearWeights[n] != nil {
-			continue
+func foldWeights(r *rewriter, n *graph.Node) {
+	if b, ok := binaryAttrs(n); !ok || b != nil || r.nearWeights[n] != nil {
+		return
+	}
+	near := graph.RoundToFewBits(n.Weights["w"])
+	if near == nil {
+		if few, _ := graph.Decompose(n.Weights["w"]); few != nil && r.options.ExactFloats &&
+			!few.Exact(n.Weights["w"]) {
+			r.nearWeights[n] = few
 		}
-		near := graph.RoundToFewBits(n.Weights["w"])
-		if near == nil {
-			if few, _ := graph.Decompose(n.Weights["w"]); few != nil && r.options.ExactFloats &&
-				!few.Exact(n.Weights["w"]) {
-				r.nearWeights[n] = few
-			}
-			continue
-		}
-		few, _ := graph.Decompose(near)
-		r.nearWeights[n] = few
-		if !r.options.ExactFloats {
-			r.nameRounding(n, few)
-			n.Weights = map[string]*graph.Tensor{"w": near, "b": n.Weights["b"]}
-			if n.Weights["b"] == nil {
-				delete(n.Weights, "b")
-			}
+		return
+	}
+	few, _ := graph.Decompose(near)
+	r.nearWeights[n] = few
+	if !r.options.ExactFloats {
+		r.nameRounding(n, few)
+		n.Weights = map[string]*graph.Tensor{"w": near, "b": n.Weights["b"]}
+		if n.Weights["b"] == nil {
+			delete(n.Weights, "b")
 		}
 	}
-	return nil
 }
 
 // fewBits decomposes weights as the options allow: with ExactFloats they must be few-bit exactly.

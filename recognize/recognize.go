@@ -20,16 +20,17 @@ type Pass = passorder.Pass[*rewriter]
 
 // Passes lists the passes in the order in which they run.
 func Passes() []Pass {
+	each := passorder.VisitNodes[*rewriter, *graph.Node]
 	return []Pass{
-		{Name: "merge_pads", Doc: "pads of zeros move into convolutions behind them", Required: true, Run: mergePads},
-		{Name: "fold_weights", Doc: "nearly few-bit weights become few-bit", Required: true, Run: foldWeights},
-		{Name: "cancel_terms", Doc: "a sum with cancelling terms becomes its levels", Required: true, Run: cancelTerms},
-		{Name: "requantize", Doc: "quantizers that do not change levels are removed", Required: true, Run: requantize},
-		{Name: "fold_scales", Doc: "channel scales before a layer fold into weights", Required: true, Run: foldScales},
-		{Name: "row_scales", Doc: "row scales of inputs move to the sums", Required: true, Run: moveRowScales},
-		{Name: "bitserial", Doc: "few-bit layers of levels become bitserial", Required: true, Run: bitserial},
-		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Required: true, Run: fakeQuants},
-		{Name: "dead", Doc: "layers without readers are dropped", Required: true, Run: dropDead},
+		{Name: "merge_pads", Doc: "pads of zeros move into convolutions behind them", Run: each(mergePads)},
+		{Name: "fold_weights", Doc: "nearly few-bit weights become few-bit", Run: each(foldWeights)},
+		{Name: "cancel_terms", Doc: "a sum with cancelling terms becomes its levels", Run: each(cancelTerms)},
+		{Name: "requantize", Doc: "quantizers that do not change levels are removed", Run: each(requantize)},
+		{Name: "fold_scales", Doc: "channel scales before a layer fold into weights", Run: each(foldScales)},
+		{Name: "row_scales", Doc: "row scales of inputs move to the sums", Run: each(moveRowScales)},
+		{Name: "bitserial", Doc: "few-bit layers of levels become bitserial", Run: bitserial},
+		{Name: "fake_quant", Doc: "levels that only float layers read stay floats", Run: each(fakeQuants)},
+		{Name: "dead", Doc: "layers without readers are dropped", Run: dropDead},
 	}
 }
 

@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"context"
 	"slices"
 
 	"ripc/graph"
@@ -76,26 +75,23 @@ func (r *rewriter) rowOperand(p *graph.Node) (in, by string) {
 
 // moveRowScales moves row scales from the input of a few-bit layer to its sums. The layer then
 // reads plain levels. This is exact in real numbers, since all terms of a sum share the factor.
-func moveRowScales(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
-			continue
-		}
-		if p := r.Producer(n.Inputs[0]); p == nil {
-			continue
-		} else if in, _ := r.rowOperand(p); in == "" && !r.keepsChannels(p) {
-			continue
-		}
-		if few, _ := r.fewBits(n.Weights["w"]); few == nil {
-			continue
-		}
-		s := r.rowScales(n.Inputs[0])
-		if s == nil || !s.commute(r, n) {
-			continue
-		}
-		r.scaleSums(n, s)
+func moveRowScales(r *rewriter, n *graph.Node) {
+	if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
+		return
 	}
-	return nil
+	if p := r.Producer(n.Inputs[0]); p == nil {
+		return
+	} else if in, _ := r.rowOperand(p); in == "" && !r.keepsChannels(p) {
+		return
+	}
+	if few, _ := r.fewBits(n.Weights["w"]); few == nil {
+		return
+	}
+	s := r.rowScales(n.Inputs[0])
+	if s == nil || !s.commute(r, n) {
+		return
+	}
+	r.scaleSums(n, s)
 }
 
 // commute reports whether s has a row scale, and each sum of layer n adds products with equal

@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"context"
 	"slices"
 
 	"ripc/graph"
@@ -11,36 +10,33 @@ import (
 // foldScales folds a per-channel scale between levels and a layer into the layer's weights, if
 // these are few-bit afterwards. That happens in depthwise layers, with one input channel per
 // filter, and if the weights undo the scale.
-func foldScales(ctx context.Context, r *rewriter) error {
-	for n := range r.EachNode(ctx) {
-		if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
-			continue
-		}
-		p := r.Producer(n.Inputs[0])
-		for _, view := range r.viewsBefore(n) {
-			p = r.Producer(view.Inputs[0])
-		}
-		if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !p.Weights["b"].Data.Mixed() {
-			continue
-		}
-		if a, ok := p.Attrs.(*graph.BinaryOpAttrs); !ok || a.Reverse {
-			continue
-		}
-		if v, _ := r.source(p.Inputs[0]); v == nil {
-			continue
-		}
-		w := scaleWeights(n, p)
-		if few, _ := r.fewBits(w); few == nil {
-			continue
-		}
-		weights := map[string]*graph.Tensor{"w": w}
-		if b := n.Weights["b"]; b != nil {
-			weights["b"] = b
-		}
-		n.Weights = weights
-		r.bypass(n, p)
+func foldScales(r *rewriter, n *graph.Node) {
+	if b, ok := binaryAttrs(n); !ok || b != nil || n.Op == "conv_transpose2d" {
+		return
 	}
-	return nil
+	p := r.Producer(n.Inputs[0])
+	for _, view := range r.viewsBefore(n) {
+		p = r.Producer(view.Inputs[0])
+	}
+	if p == nil || len(p.Inputs) != 1 || p.Op != "mul" && p.Op != "div" || !p.Weights["b"].Data.Mixed() {
+		return
+	}
+	if a, ok := p.Attrs.(*graph.BinaryOpAttrs); !ok || a.Reverse {
+		return
+	}
+	if v, _ := r.source(p.Inputs[0]); v == nil {
+		return
+	}
+	w := scaleWeights(n, p)
+	if few, _ := r.fewBits(w); few == nil {
+		return
+	}
+	weights := map[string]*graph.Tensor{"w": w}
+	if b := n.Weights["b"]; b != nil {
+		weights["b"] = b
+	}
+	n.Weights = weights
+	r.bypass(n, p)
 }
 
 // viewsBefore returns the nodes before n that only reshape rows of channels, the nearest first.

@@ -68,14 +68,6 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 	}
 	var out []float32
 	switch a := n.Attrs.(type) {
-	case *graph.PoolAttrs:
-		if n.Op != "max_pool" {
-			return nil
-		}
-		return r.values(n.Inputs[0], depth+1)
-	case *graph.ReshapeAttrs, *graph.TransposeAttrs, *graph.SliceAttrs, *graph.BlockAttrs,
-		*graph.ResizeAttrs, *graph.GatherAttrs:
-		return r.values(n.Inputs[0], depth+1)
 	case *graph.SpatialPadAttrs:
 		if out = r.values(n.Inputs[0], depth+1); out == nil {
 			return nil
@@ -93,7 +85,7 @@ func (r *rewriter) valuesOf(n *graph.Node, depth int) []float32 {
 	case *graph.ConstantAttrs:
 		return sortDistinct(slices.Clone(n.Weights["value"].Data.Floats()))
 	}
-	if n.Op == "flatten" {
+	if n.Moves() {
 		return r.values(n.Inputs[0], depth+1)
 	}
 	f := graph.ElementFunction(r.g, n)

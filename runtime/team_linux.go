@@ -28,40 +28,57 @@ type team struct {
 	spin    time.Duration
 	task    *task         // the task of this generation; nil ends the workers
 	gen     atomic.Uint32 // counts tasks; moving it on starts one
-	pending atomic.Int32  // workers that have not finished this generation
-	code    atomic.Int32  // a worker's return value that is not 0
+	pending atomic.Int32  // calls of workers that have not ended in this generation
+	code    atomic.Int32  // a call's return value that is not 0
 	done    parker        // the caller waits here
-	workers []*parker     // the workers wait here
+	workers []*worker
 	exited  sync.WaitGroup
 }
+
+// worker is a thread of a team.
+type worker struct {
+	parker
+	tid  int
+	last atomic.Uint32 // the generation of the last task that was begun in its place
+}
+
+// begin reports whether nobody has begun the worker's call of a generation. Who asks makes the call
+// if so.
+func (w *worker) begin(gen uint32) bool { return w.last.CompareAndSwap(gen-1, gen) }
 
 // newTeam starts n-1 workers, n >= 2, each on its own thread, and calls before ahead of each.
 func newTeam(n int, spin time.Duration, before func()) *team {
 	t := &team{spin: spin, done: newParker()}
 	for tid := 1; tid < n; tid++ {
-		p := newParker()
-		t.workers = append(t.workers, &p)
+		w := &worker{parker: newParker(), tid: tid}
+		t.workers = append(t.workers, w)
 		before()
 		begun := make(chan struct{})
 		t.exited.Go(func() {
 			goruntime.LockOSThread()
 			defer goruntime.UnlockOSThread()
 			close(begun)
-			t.work(tid, &p)
+			t.work(w)
 		})
 		<-begun
 	}
 	return t
 }
 
-// run calls tk on all threads and returns when all of them have; the value is 0 or one of those
-// that are not.
+// run calls tk on all threads and returns when all calls have ended; the value is 0 or one of those
+// that are not. The caller makes the calls of workers that have not begun when its own ends: there
+// is nothing left to do in them, and the workers may not get a processor soon.
 func (t *team) run(tk *task) int {
 	if t == nil {
 		return tk.call(0)
 	}
-	t.start(tk)
+	gen := t.start(tk)
 	code := tk.call(0)
+	for _, w := range t.workers {
+		if w.begin(gen) {
+			t.call(tk, w)
+		}
+	}
 	t.done.wait(t.spin, func() bool { return t.pending.Load() == 0 })
 	if code == 0 {
 		code = int(t.code.Load())
@@ -69,16 +86,25 @@ func (t *team) run(tk *task) int {
 	return code
 }
 
+// call makes a worker's call. It reports whether that was the last of its generation.
+func (t *team) call(tk *task, w *worker) (last bool) {
+	if code := tk.call(w.tid); code != 0 {
+		t.code.Store(int32(code))
+	}
+	return t.pending.Add(-1) == 0
+}
+
 // start publishes a task (nil: the end) and wakes who sleeps. No worker reads task before gen has
 // moved on.
-func (t *team) start(tk *task) {
+func (t *team) start(tk *task) (gen uint32) {
 	t.task = tk
 	t.code.Store(0)
 	t.pending.Store(int32(len(t.workers)))
-	t.gen.Add(1)
-	for _, p := range t.workers {
-		p.wake()
+	gen = t.gen.Add(1)
+	for _, w := range t.workers {
+		w.wake()
 	}
+	return gen
 }
 
 // stop ends the workers and waits for them.
@@ -90,18 +116,19 @@ func (t *team) stop() {
 	t.exited.Wait()
 }
 
-// work is a worker's life.
-func (t *team) work(tid int, p *parker) {
-	for gen := uint32(1); ; gen++ {
-		p.wait(t.spin, func() bool { return t.gen.Load() == gen })
-		tk := t.task
-		if tk == nil {
+// work is a worker's life. While it is between begin and the end of its call, run does not return,
+// so task is that of the generation.
+func (t *team) work(w *worker) {
+	for seen := uint32(0); ; {
+		w.wait(t.spin, func() bool { return t.gen.Load() != seen })
+		seen = t.gen.Load()
+		if !w.begin(seen) {
+			continue
+		}
+		if t.task == nil {
 			return
 		}
-		if code := tk.call(tid); code != 0 {
-			t.code.Store(int32(code))
-		}
-		if t.pending.Add(-1) == 0 {
+		if t.call(t.task, w) {
 			t.done.wake()
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// CacheRead copies the part of a buffer that one iteration of a loop reads into an alloc,
+// cacheRead copies the part of a buffer that one iteration of a loop reads into an alloc,
 // contiguous and close by, and reads it from there. Other systems: TVM cache_read, Halide in, Exo
 // stage_mem.
 //
@@ -24,24 +24,18 @@ import (
 // name gives x.c. It is refused if the buffer is an alloc and an iteration is not proved to read
 // the whole region (an alloc may have elements without a value; use compute_at), if the loop writes
 // it or does not read it, if the loop is in a vectorize loop, and if a call takes the buffer.
-func CacheRead(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
-	c, err := newLocal(f, "cache_read", buffer, loop, name, buffer+".c")
-	if err != nil {
-		return nil, err
-	}
+func cacheRead(f *ir.Func, buffer, loop, name string) *ir.Func {
+	c := newLocal(f, "cache_read", buffer, loop, name, buffer+".c")
 	if ir.FindAlloc(f.Body, buffer) != nil && !c.readWhole() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s may have elements without a value, which loop %%%s does not "+
-			"read and a copy would", buffer, loop), Help: fmt.Sprintf("use compute_at %s %s", buffer, loop)}
+		refuse(fmt.Sprintf("use compute_at %s %s", buffer, loop),
+			"%%%s may have elements without a value, which loop %%%s does not read and a copy would", buffer, loop)
 	}
 	if as := deps.Accesses(c.loop.Body)[buffer]; deps.Written(as) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s writes %%%s in %s", loop, buffer, storeText(as)),
-			Help: fmt.Sprintf("use cache_write %s %s", buffer, loop)}
+		refuse(fmt.Sprintf("use cache_write %s %s", buffer, loop), "loop %%%s writes %%%s in %s", loop, buffer,
+			storeText(as))
 	}
-	in, err := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
+	in := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
 	})
-	if err != nil {
-		return nil, err
-	}
 	return c.wrap(in, c.body())
 }

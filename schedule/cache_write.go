@@ -7,7 +7,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// CacheWrite lets one iteration of a loop work on an alloc instead of a buffer that it writes, and
+// cacheWrite lets one iteration of a loop work on an alloc instead of a buffer that it writes, and
 // copies the result out at the end: accumulators become registers. Other systems: TVM cache_write,
 // Exo stage_mem.
 //
@@ -25,39 +25,27 @@ import (
 // buffer. It is refused if the region of an alloc would have to be copied in, as this may hold
 // elements without a value. It is refused if iterations of a parallel loop around it would write
 // the same elements.
-func CacheWrite(f *ir.Func, buffer, loop, name string) (*ir.Func, error) {
-	c, err := newLocal(f, "cache_write", buffer, loop, name, buffer+".c")
-	if err != nil {
-		return nil, err
-	}
+func cacheWrite(f *ir.Func, buffer, loop, name string) *ir.Func {
+	c := newLocal(f, "cache_write", buffer, loop, name, buffer+".c")
 	if !deps.Written(deps.Accesses(c.loop.Body)[buffer]) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not write %%%s", loop, buffer),
-			Help: fmt.Sprintf("use cache_read %s %s", buffer, loop)}
+		refuse(fmt.Sprintf("use cache_read %s %s", buffer, loop), "loop %%%s does not write %%%s", loop, buffer)
 	}
 	body := c.body()
 	out := []ir.Stmt{body}
 	if !c.setFirst(body) {
 		if ir.FindAlloc(f.Body, buffer) != nil {
-			return nil, &ir.Error{
-				Msg: fmt.Sprintf("loop %%%s does not set all of its part of %%%s with = before it uses it, and "+
-					"the elements of an alloc cannot be copied", loop, buffer),
-				Help: fmt.Sprintf("choose a loop around the one that sets %%%s", buffer),
-			}
+			refuse(fmt.Sprintf("choose a loop around the one that sets %%%s", buffer),
+				"loop %%%s does not set all of its part of %%%s with = before it uses it, and the elements of an "+
+					"alloc cannot be copied", loop, buffer)
 		}
-		in, err := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
+		in := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
 			return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
 		})
-		if err != nil {
-			return nil, err
-		}
 		out = []ir.Stmt{in, body}
 	}
-	back, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
+	back := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: buffer, Idx: outer, Val: ir.At(c.buf, inner...)}
 	})
-	if err != nil {
-		return nil, err
-	}
 	return c.wrap(append(out, back)...)
 }
 

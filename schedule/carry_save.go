@@ -8,7 +8,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// CarrySave counts the bits of two words with one popcount: a sum of bits is carried from pair to
+// carrySave counts the bits of two words with one popcount: a sum of bits is carried from pair to
 // pair, and the carries are counted. Other systems: none; known as Harley-Seal.
 //
 //	for %k in 0:9 { for %c in 0:4 { for %o in 0:16 { %acc[%o] += cast<i32>(popcount(E(%c, %o))) } } }
@@ -27,68 +27,31 @@ import (
 // "+=" of a popcount, or if an inner loop does not index the accumulator. It is refused if the
 // outer loop's statement around it touches the accumulator otherwise or under a condition, and
 // where cache_write is.
-func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func, error) {
+func carrySave(f *ir.Func, buffer, loop, around, sum, carries string) *ir.Func {
 	if sum == "" {
 		sum = buffer + ".s"
 	}
 	if carries == "" {
 		carries = buffer + ".cs"
 	}
-	l, err := findLoop(f, loop)
-	if err != nil {
-		return nil, err
-	}
-	outer, err := findLoop(f, around)
-	if err != nil {
-		return nil, err
-	}
-	of, ok := f.Buffers()[buffer]
-	if !ok {
-		return nil, noBuffer(f, buffer)
-	}
-	if !of.Type.IsInt() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s has elements of type %s: only integers are counted", buffer,
-			of.Type)}
-	}
-	nest, put := holding(outer.Body, loop)
-	if nest == nil {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not stand in loop %%%s", loop, around),
-			Help: "name the paired loop, then a loop around it"}
+	c := newNested(f, buffer, loop, around, "paired")
+	l, nest := findLoop(f, loop), c.loop.Body
+	if !c.of.Type.IsInt() {
+		refuse("", "%%%s has elements of type %s: only integers are counted", buffer, c.of.Type)
 	}
 	if len(deps.Accesses(nest)[buffer]) == 0 {
-		return nil, &ir.Error{Msg: fmt.Sprintf("the nest around loop %%%s in loop %%%s does not use %%%s from "+
-			"outside of it", loop, around, buffer)}
+		refuse("", "the nest around loop %%%s in loop %%%s does not use %%%s from outside of it", loop, around, buffer)
 	}
-	for _, p := range path(f.Body, around) {
-		if p.Kind == ir.Vectorize {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each",
-				p.Var), Help: "carry_save before vectorize"}
-		}
-	}
-	c := &local{f: f, sc: deps.ScopeOf(f.Body), loop: outer, of: of, buf: ir.Buffer{Name: sum}, names: namesOf(f)}
-	for _, n := range []string{sum, carries} {
-		if err := c.names.take(n); err != nil {
-			return nil, err
-		}
-	}
-	if c.region, err = regionOf(c.sc, outer, of, deps.Accesses(nest)[buffer], "carry_save"); err != nil {
-		return nil, err
-	}
-	for _, e := range c.region {
-		c.buf.Shape = append(c.buf.Shape, e.size)
-	}
-	st, words, err := c.popcountOf(nest, l)
-	if err != nil {
-		return nil, err
-	}
+	noLanes(f, around, "carry_save")
+	c.open("carry_save", sum)
+	c.names.take(carries)
+	st, words := c.popcountOf(nest, l)
 	c.buf.Type = words.Type()
 	cc := c.buf
 	cc.Name, cc.Type = carries, c.of.Type
 	idx := relocate(st, buffer, sum, c.region).(*ir.Store).Idx
 	pair := l.Var + ".p"
-	if err := c.names.take(pair); err != nil {
-		return nil, err
-	}
+	c.names.take(pair)
 	r := c.sc.Ranges.With(pair, l.Extent/2)
 	word := func(odd int) ir.Expr {
 		at := ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V(pair), ir.Int(2)), ir.Int(odd))
@@ -107,23 +70,17 @@ func CarrySave(f *ir.Func, buffer, loop, around, sum, carries string) (*ir.Func,
 		}
 		return t
 	}, nil)
-	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
+	zero := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
 		return ir.Seq(&ir.Store{Buf: sum, Idx: inner, Val: ir.Const(c.buf.Type, 0)},
 			&ir.Store{Buf: carries, Idx: inner, Val: ir.Const(cc.Type, 0)})
 	})
-	if err != nil {
-		return nil, err
-	}
-	flush, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
+	flush := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
 		twice := bin(ir.Add, ir.At(cc, inner...), ir.At(cc, inner...))
 		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo, Val: bin(ir.Add, twice, count(ir.At(c.buf, inner...)))}
 	})
-	if err != nil {
-		return nil, err
-	}
 	nest = replace(nest, loop, &ir.For{Var: pair, Extent: l.Extent / 2, Axis: l.Axis, Body: inner})
 	scope := &ir.Alloc{Buf: c.buf, Body: &ir.Alloc{Buf: cc, Body: ir.Seq(zero, nest, flush)}}
-	return replaceLoop(f, around, outer.WithBody(put(scope))), nil
+	return replaceLoop(f, around, c.loop.WithBody(c.put(scope)))
 }
 
 // holding finds the statement of a body, also in the scope of its allocs, that holds a loop, and
@@ -149,22 +106,17 @@ func holding(body ir.Stmt, loop string) (nest ir.Stmt, put func(ir.Stmt) ir.Stmt
 
 // popcountOf returns the only store of nest into the accumulator, and the words that it counts in
 // loop l.
-func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) {
-	refuse := func(help, format string, args ...any) (*ir.Store, ir.Expr, error) {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
-	}
-	switch {
-	case l.Kind != ir.Serial:
-		return refuse(fmt.Sprintf("carry_save before %s", l.Kind), "loop %%%s is marked %s already", l.Var, l.Kind)
-	case l.Extent%2 != 0:
-		return refuse("split it with an even factor and tail=cut, or pair another loop",
+func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr) {
+	unmarked(l, "carry_save")
+	if l.Extent%2 != 0 {
+		refuse("split it with an even factor and tail=cut, or pair another loop",
 			"the %d iterations of loop %%%s are no pairs", l.Extent, l.Var)
 	}
 	var st *ir.Store
 	for s := l.Body; st == nil; {
 		in := doing(s)
 		if len(in) != 1 {
-			return refuse("", "loop %%%s holds %d statements besides the sum", l.Var, len(in)-1)
+			refuse("", "loop %%%s holds %d statements besides the sum", l.Var, len(in)-1)
 		}
 		switch x := in[0].(type) {
 		case *ir.For:
@@ -172,7 +124,7 @@ func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) 
 		case *ir.Store:
 			st = x
 		default:
-			return refuse("", "loop %%%s holds %s", l.Var, describe(x))
+			refuse("", "loop %%%s holds %s", l.Var, describe(x))
 		}
 	}
 	val := st.Val
@@ -181,42 +133,29 @@ func (c *local) popcountOf(nest ir.Stmt, l *ir.For) (*ir.Store, ir.Expr, error) 
 	}
 	pop, ok := val.(*ir.Unary)
 	if st.Buf != c.of.Name || st.Op != ir.AddTo || !ok || pop.Op != ir.Popcount {
-		return refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, deps.Shorten(ir.StmtString(st)),
+		refuse("", "loop %%%s holds %s, not a += of a popcount to %%%s", l.Var, deps.Shorten(ir.StmtString(st)),
 			c.of.Name)
 	}
 	if as := deps.Accesses(nest)[c.of.Name]; len(as) != 1 {
-		return refuse("", "%%%s is used in %d places beside the sum", c.of.Name, len(as)-1)
+		refuse("", "%%%s is used in %d places beside the sum", c.of.Name, len(as)-1)
 	}
 	guarded := false
 	walkGuarded(nest, false, func(s ir.Stmt, under bool) { guarded = guarded || s == ir.Stmt(st) && under })
 	if guarded {
-		return refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition",
+		refuse("split with tail=cut or tail=shift instead of tail=guard", "%%%s is added to under a condition",
 			c.of.Name)
 	}
 	idx := relocate(st, c.of.Name, c.buf.Name, c.region).(*ir.Store).Idx
 	for _, n := range loopNames(l.Body) {
-		if indexed := func(e ir.Expr) bool {
-			return uses(e, func(v string) bool { return v == n })
-		}; !anyOf(idx, indexed) {
-			return refuse(fmt.Sprintf("pair loop %%%s, or reorder it outwards", n),
+		if !mentionsAny(idx, n) {
+			refuse(fmt.Sprintf("pair loop %%%s, or reorder it outwards", n),
 				"loop %%%s inside %%%s does not index %%%s", n, l.Var, c.of.Name)
 		}
 	}
-	if anyOf(idx, func(e ir.Expr) bool {
-		return uses(e, func(v string) bool { return v == l.Var })
-	}) || !c.covered(idx) {
-		return refuse("", "loop %%%s does not add to all of its part of %%%s in every iteration", l.Var, c.of.Name)
+	if mentionsAny(idx, l.Var) || !c.covered(idx) {
+		refuse("", "loop %%%s does not add to all of its part of %%%s in every iteration", l.Var, c.of.Name)
 	}
-	return st, pop.A, nil
-}
-
-func anyOf(es []ir.Expr, is func(ir.Expr) bool) bool {
-	for _, e := range es {
-		if is(e) {
-			return true
-		}
-	}
-	return false
+	return st, pop.A
 }
 
 // simplifyIndices simplifies the indices in e and the choices that they decide, and nothing else:

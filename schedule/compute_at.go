@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// ComputeAt moves the producer of an alloc'd buffer into a loop of its consumer and shrinks the
+// computeAt moves the producer of an alloc'd buffer into a loop of its consumer and shrinks the
 // buffer to the part that one iteration of the loop reads. Other systems: Halide and TVM
 // compute_at, Exo fuse with stage_mem.
 //
@@ -39,53 +38,46 @@ import (
 // that fills it writes something else or reads a buffer written in between. If iterations read
 // different parts of a dimension, the producer must index it by plain loops. The help lists the
 // loops that are legal.
-func ComputeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
-	g, err := computeAt(f, buffer, loop)
-	var e *ir.Error
-	if err == nil || !errors.As(err, &e) || e.Help != "" {
-		return g, err
+func computeAt(f *ir.Func, buffer, loop string) *ir.Func {
+	var g *ir.Func
+	err := ir.Try(func() { g = placeAt(f, buffer, loop) })
+	if err == nil {
+		return g
+	}
+	e := asError(err)
+	if e.Help != "" {
+		panic(e)
 	}
 	var legal []string
 	for _, l := range loopNames(f.Body) {
-		if g, err := computeAt(f, buffer, l); err == nil && formed(f, g, "") == nil {
+		if ir.Try(func() { formed(f, placeAt(f, buffer, l), "") }) == nil {
 			legal = append(legal, l)
 		}
 	}
-	out := *e
-	out.Help = fmt.Sprintf("no loop is legal for %%%s as the func stands", buffer)
+	help := fmt.Sprintf("no loop is legal for %%%s as the func stands", buffer)
 	if len(legal) > 0 {
-		out.Help = fmt.Sprintf("legal for %%%s: %s", buffer, strings.Join(legal, " "))
+		help = fmt.Sprintf("legal for %%%s: %s", buffer, strings.Join(legal, " "))
 	}
-	return nil, &out
+	panic(&ir.Error{Msg: e.Msg, Help: help})
 }
 
-func computeAt(f *ir.Func, buffer, loop string) (*ir.Func, error) {
+// placeAt is computeAt without the help.
+func placeAt(f *ir.Func, buffer, loop string) *ir.Func {
 	if isAt(f, buffer, loop) {
-		return f, nil
+		return f
 	}
-	m, err := findMove(f, buffer, loop)
-	if err != nil {
-		return nil, err
-	}
+	m := findMove(f, buffer, loop)
 	if m.pull != "" { // a consumer of buffer outside the loop comes first
-		g, err := computeAt(f, m.pull, loop)
-		if err != nil {
-			var e *ir.Error
-			if errors.As(err, &e) {
-				const msg = "%%%s is read outside loop %%%s, where %%%s is computed, and that cannot move: %s"
-				return nil, &ir.Error{Msg: fmt.Sprintf(msg, buffer, loop, m.pull, e.Msg)}
-			}
-			return nil, err
+		if err := ir.Try(func() { f = placeAt(f, m.pull, loop) }); err != nil {
+			refuse("", "%%%s is read outside loop %%%s, where %%%s is computed, and that cannot move: %s", buffer, loop,
+				m.pull, asError(err).Msg)
 		}
-		return computeAt(g, buffer, loop)
+		return placeAt(f, buffer, loop)
 	}
-	if err := m.findRegion(); err != nil {
-		return nil, err
-	}
-	if err := m.matchProducers(); err != nil {
-		return nil, err
-	}
-	return m.apply(), nil
+	b := m.alloc.Buf
+	m.region = regionOf(m.sc, m.loop, b, deps.Accesses(m.loop.Body)[b.Name], "compute_at")
+	m.matchProducers()
+	return m.apply()
 }
 
 // isAt reports whether loop is the innermost one around the alloc of buffer.
@@ -118,26 +110,14 @@ type move struct {
 }
 
 // findMove finds the statements to move, and refuses illegal moves.
-func findMove(f *ir.Func, buffer, loop string) (*move, error) {
-	l, err := findLoop(f, loop)
-	if err != nil {
-		return nil, err
-	}
-	m := &move{f: f, sc: deps.ScopeOf(f.Body), alloc: ir.FindAlloc(f.Body, buffer), loop: l}
-	if m.alloc == nil {
-		return nil, noAlloc(f, buffer)
-	}
-	refuse := func(format string, args ...any) (*move, error) {
-		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...)}
-	}
+func findMove(f *ir.Func, buffer, loop string) *move {
+	l := findLoop(f, loop)
+	m := &move{f: f, sc: deps.ScopeOf(f.Body), alloc: findAlloc(f, buffer), loop: l}
+	refuse := func(format string, args ...any) { refuse("", format, args...) }
 	if ir.FindLoop(m.alloc.Body, loop) == nil {
-		return refuse("loop %%%s is outside the scope of %%%s", loop, buffer)
+		refuse("loop %%%s is outside the scope of %%%s", loop, buffer)
 	}
-	for _, p := range path(f.Body, loop) {
-		if p.Kind == ir.Vectorize {
-			return refuse("loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var)
-		}
-	}
+	noLanes(f, loop, "compute_at")
 
 	items := sequence(m.alloc.Body)
 	touches := make([]map[string][]deps.Access, len(items)) // of each
@@ -150,28 +130,28 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 		isTarget, touched := ir.FindLoop(s, loop) != nil, touches[i]
 		switch {
 		case isTarget && deps.Written(touched[buffer]):
-			return refuse("loop %%%s lies in a nest that writes %%%s", loop, buffer)
+			refuse("loop %%%s lies in a nest that writes %%%s", loop, buffer)
 		case isTarget:
 			target = i
 		case !deps.Written(touched[buffer]):
 		case target >= 0:
-			return refuse("%%%s is written again after loop %%%s", buffer, loop)
+			refuse("%%%s is written again after loop %%%s", buffer, loop)
 		default:
 			if first < 0 {
 				first = i
 			}
 			m.producers = append(m.producers, s)
 			if c := otherWrite(touched, buffer); c != "" {
-				return refuse("the nest that writes %%%s also writes %%%s", buffer, c)
+				refuse("the nest that writes %%%s also writes %%%s", buffer, c)
 			}
 		}
 	}
 	if first < 0 {
-		return refuse("nothing writes %%%s before loop %%%s", buffer, loop)
+		refuse("nothing writes %%%s before loop %%%s", buffer, loop)
 	}
 	inside := len(deps.Accesses(l.Body)[buffer])
 	if len(touches[target][buffer]) != inside {
-		return refuse("%%%s is read outside loop %%%s", buffer, loop)
+		refuse("%%%s is read outside loop %%%s", buffer, loop)
 	}
 	for i, touched := range touches {
 		if i == target || len(touched[buffer]) == 0 || deps.Written(touched[buffer]) {
@@ -179,29 +159,27 @@ func findMove(f *ir.Func, buffer, loop string) (*move, error) {
 		}
 		c := otherWrite(touched, buffer)
 		if a := ir.FindAlloc(f.Body, c); a == nil || i > target || otherWrite(touched, c) != "" {
-			return refuse("%%%s is read outside loop %%%s, where %%%s is written", buffer, loop, c)
+			refuse("%%%s is read outside loop %%%s, where %%%s is written", buffer, loop, c)
 		}
 		m.pull = c
-		return m, nil
+		return m
 	}
 	if inside == 0 {
-		return refuse("nothing in loop %%%s reads %%%s", loop, buffer)
+		refuse("nothing in loop %%%s reads %%%s", loop, buffer)
 	}
 	for _, r := range slices.Sorted(maps.Keys(deps.Accesses(m.producers...))) {
 		if a := ir.FindAlloc(f.Body, r); a != nil && ir.FindLoop(a.Body, loop) == nil {
-			return refuse("the nest that writes %%%s reads %%%s, but loop %%%s is outside of its scope", buffer, r,
+			refuse("the nest that writes %%%s reads %%%s, but loop %%%s is outside of its scope", buffer, r,
 				loop)
 		}
 	}
-	if err := m.checkOrder(touches[first:]); err != nil {
-		return nil, err
-	}
-	return m, nil
+	m.checkOrder(touches[first:])
+	return m
 }
 
 // checkOrder refuses to move a producer behind a statement that writes its operands. touches lists
 // the accesses of each statement, in order.
-func (m *move) checkOrder(touches []map[string][]deps.Access) error {
+func (m *move) checkOrder(touches []map[string][]deps.Access) {
 	b := m.alloc.Buf.Name
 	reads := map[string]bool{}
 	for _, touched := range touches {
@@ -213,11 +191,10 @@ func (m *move) checkOrder(touches []map[string][]deps.Access) error {
 		}
 		for _, w := range slices.Sorted(maps.Keys(touched)) {
 			if w != b && deps.Written(touched[w]) && reads[w] {
-				return &ir.Error{Msg: fmt.Sprintf("%%%s, which is needed for %%%s, is written in between", w, b)}
+				refuse("", "%%%s, which is needed for %%%s, is written in between", w, b)
 			}
 		}
 	}
-	return nil
 }
 
 // otherWrite is a buffer other than b that is written, or "".
@@ -253,34 +230,22 @@ type axis struct {
 	unit   int
 }
 
-// findRegion computes the part of the buffer that m.loop's body reads.
-func (m *move) findRegion() error {
-	var err error
-	m.region, err = regionOf(m.sc, m.loop, m.alloc.Buf, deps.Accesses(m.loop.Body)[m.alloc.Buf.Name], "compute_at")
-	return err
-}
-
 // matchProducers finds the loops that run over each dimension that shrinks.
-func (m *move) matchProducers() error {
+func (m *move) matchProducers() {
 	b := m.alloc.Buf
 	m.axes = map[string]axis{}
 	for _, p := range m.producers {
 		for _, a := range deps.Accesses(p)[b.Name] {
 			if a.Size != nil {
-				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name),
-					Help: "compute_at before tensorize"}
+				refuse("compute_at before tensorize", "%%%s is an operand of a call", b.Name)
 			}
 			for d := range b.Shape {
-				if err := m.matchIndex(p, d, a.Idx[d]); err != nil {
-					return err
-				}
+				m.matchIndex(p, d, a.Idx[d])
 			}
 		}
 		for _, x := range slices.Sorted(maps.Keys(m.axes)) {
 			if l := ir.FindLoop(p, x); l != nil {
-				if err := m.checkAxis(l); err != nil {
-					return err
-				}
+				m.checkAxis(l)
 			}
 		}
 	}
@@ -289,17 +254,16 @@ func (m *move) matchProducers() error {
 			delete(m.axes, x)
 		}
 	}
-	return nil
 }
 
-func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
+func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) {
 	if m.region[d].whole {
-		return nil
+		return
 	}
 	a := arith.ToAffine(idx)
 	if len(a.Terms) == 0 {
 		m.region[d] = extent{whole: true, size: m.alloc.Buf.Shape[d]}
-		return nil
+		return
 	}
 	v, isVar := a.Terms[0].Atom.(*ir.Var)
 	var l *ir.For
@@ -307,23 +271,22 @@ func (m *move) matchIndex(producer ir.Stmt, d int, idx ir.Expr) error {
 		l = ir.FindLoop(producer, v.Name)
 	}
 	if m.matchUnits(producer, d, a) {
-		return nil
+		return
 	}
 	if l == nil && len(m.region[d].base.Terms) == 0 { // each iteration reads the same part: the rest may stay
 		m.region[d] = extent{whole: true, size: m.alloc.Buf.Shape[d]}
-		return nil
+		return
 	}
 	if l == nil {
-		return &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s would shrink, but it is written at %s, not by a "+
-			"plain loop; compute_at before splitting the producer",
-			d, m.alloc.Buf.Name, ir.ExprString(idx))}
+		refuse("",
+			"dimension %d of %%%s would shrink, but it is written at %s, not by a plain loop; compute_at before "+
+				"splitting the producer", d, m.alloc.Buf.Name, ir.ExprString(idx))
 	}
 	ax := axis{d, a.Const, l.Extent, 1}
 	if old, seen := m.axes[l.Var]; seen && old != ax {
-		return &ir.Error{Msg: fmt.Sprintf("loop %%%s indexes %%%s in two ways", l.Var, m.alloc.Buf.Name)}
+		refuse("", "loop %%%s indexes %%%s in two ways", l.Var, m.alloc.Buf.Name)
 	}
 	m.axes[l.Var] = ax
-	return nil
 }
 
 // matchUnits finds the loop over units of a dimension that is written at loop * unit + other, where
@@ -365,18 +328,17 @@ func multiple(a arith.Affine, n int64) bool {
 
 // checkAxis refuses if an iteration of loop l reads elements of the buffer that belong to other
 // iterations.
-func (m *move) checkAxis(l *ir.For) error {
+func (m *move) checkAxis(l *ir.For) {
 	if l.Kind == ir.Parallel {
-		return &ir.Error{Msg: fmt.Sprintf("loop %%%s is parallel", l.Var)}
+		refuse("", "loop %%%s is parallel", l.Var)
 	}
 	d := m.axes[l.Var].dim
 	for _, n := range loopNames(l.Body) {
 		if ax, ok := m.axes[n]; ok && ax.dim == d {
-			return &ir.Error{Msg: fmt.Sprintf("an element of %%%s needs others: loops %%%s and %%%s both run over "+
-				"dimension %d", m.alloc.Buf.Name, l.Var, n, d)}
+			refuse("", "an element of %%%s needs others: loops %%%s and %%%s both run over dimension %d",
+				m.alloc.Buf.Name, l.Var, n, d)
 		}
 	}
-	return nil
 }
 
 // apply rewrites the func.
@@ -397,12 +359,7 @@ func (m *move) apply() *ir.Func {
 	l := m.loop.WithBody(in)
 
 	rest := replace(removeStmts(m.alloc.Body, m.producers), l.Var, l)
-	g := m.f.WithBody(ir.MapStmt(m.f.Body, func(s ir.Stmt) ir.Stmt {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buf.Name {
-			return rest
-		}
-		return s
-	}, nil))
+	g := m.f.WithBody(replaceAlloc(m.f.Body, buf.Name, rest))
 	return replaceLoop(g, l.Var, tidy(l, deps.ScopeOf(g.Body).Ranges, guards(g.Body, l.Var)))
 }
 

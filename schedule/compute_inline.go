@@ -2,13 +2,14 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
 )
 
-// ComputeInline removes an alloc by writing the value of each element where it is read. Other
+// computeInline removes an alloc by writing the value of each element where it is read. Other
 // systems: TVM compute_inline; Halide's default.
 //
 //	alloc %t: i32[56]
@@ -20,15 +21,9 @@ import (
 // It is refused if the buffer is no alloc, and if a call takes the buffer. One nest of loops must
 // fill it, with one "=" and a separate loop for each index. The nest may not read a buffer that is
 // written later in the scope.
-func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
-	alloc := ir.FindAlloc(f.Body, buffer)
-	if alloc == nil {
-		return nil, noAlloc(f, buffer)
-	}
-	producer, st, err := soleStore(alloc)
-	if err != nil {
-		return nil, err
-	}
+func computeInline(f *ir.Func, buffer string) *ir.Func {
+	alloc := findAlloc(f, buffer)
+	producer, st := soleStore(alloc)
 	dims := map[string]int{} // loop of the producer -> dimension
 	for d, e := range st.Idx {
 		v, ok := e.(*ir.Var)
@@ -36,24 +31,20 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 			continue
 		}
 		if !ok {
-			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a plain loop", d,
-				buffer, ir.ExprString(e)), Help: "compute_inline before splitting the producer"}
+			refuse("compute_inline before splitting the producer",
+				"dimension %d of %%%s is written at %s, not by a plain loop", d, buffer, ir.ExprString(e))
 		}
 		if _, twice := dims[v.Name]; twice || ir.FindLoop(producer, v.Name) == nil {
-			return nil, &ir.Error{Msg: fmt.Sprintf("dimension %d of %%%s is written at %s, not by a loop of its own", d,
-				buffer, ir.ExprString(e))}
+			refuse("", "dimension %d of %%%s is written at %s, not by a loop of its own", d, buffer, ir.ExprString(e))
 		}
 		dims[v.Name] = d
 	}
 	for _, l := range loopNames(producer) {
 		if _, ok := dims[l]; !ok && ir.FindLoop(producer, l).Extent != 1 {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s of the nest that writes %%%s is not one of its "+
-				"dimensions", l, buffer)}
+			refuse("", "loop %%%s of the nest that writes %%%s is not one of its dimensions", l, buffer)
 		}
 	}
-	if err := checkInline(alloc, producer, st); err != nil {
-		return nil, err
-	}
+	checkInline(alloc, producer, st)
 	ranges := deps.ScopeOf(f.Body).Ranges
 	value := func(idx []ir.Expr) ir.Expr {
 		m := map[string]ir.Expr{}
@@ -65,30 +56,24 @@ func ComputeInline(f *ir.Func, buffer string) (*ir.Func, error) {
 		}
 		return arith.Simplify(ir.Subst(st.Val, m), ranges)
 	}
-	body := ir.MapStmt(removeStmts(alloc.Body, []ir.Stmt{producer}), nil, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			if l, ok := e.(*ir.Load); ok && l.Buf == buffer {
-				return value(l.Idx)
-			}
-			return e
-		})
-	})
-	return f.WithBody(replaceAlloc(f.Body, buffer, body)), nil
+	body := ir.MapStmt(removeStmts(alloc.Body, []ir.Stmt{producer}), nil,
+		mapLoads(buffer, func(l *ir.Load) ir.Expr { return value(l.Idx) }))
+	return f.WithBody(replaceAlloc(f.Body, buffer, body))
 }
 
 // soleStore finds the nest that fills an alloc, and its store.
-func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
+func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store) {
 	b := alloc.Buf.Name
-	refuse := func(format string, args ...any) (ir.Stmt, *ir.Store, error) {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...),
-			Help: fmt.Sprintf("only a buffer set by one nest with one = can be inlined; use compute_at %s", b)}
+	refuse := func(format string, args ...any) {
+		refuse(fmt.Sprintf("only a buffer set by one nest with one = can be inlined; use compute_at %s", b), format,
+			args...)
 	}
 	var producer ir.Stmt
 	for _, s := range sequence(alloc.Body) {
 		switch {
 		case !deps.Written(deps.Accesses(s)[b]):
 		case producer != nil:
-			return refuse("%%%s is written by more than one nest", b)
+			refuse("%%%s is written by more than one nest", b)
 		default:
 			producer = s
 		}
@@ -101,25 +86,25 @@ func soleStore(alloc *ir.Alloc) (ir.Stmt, *ir.Store, error) {
 				s = in[0]
 				continue
 			}
-			return refuse("the nest that writes %%%s holds more than one statement in loop %%%s", b, x.Var)
+			refuse("the nest that writes %%%s holds more than one statement in loop %%%s", b, x.Var)
 		case *ir.Store:
 			if x.Op != ir.Assign {
-				return refuse("%%%s is accumulated into by %s", b, deps.Shorten(ir.StmtString(x)))
+				refuse("%%%s is accumulated into by %s", b, deps.Shorten(ir.StmtString(x)))
 			}
-			return producer, x, nil
+			return producer, x
 		case nil:
-			return refuse("nothing writes %%%s", b)
+			refuse("nothing writes %%%s", b)
 		}
-		return refuse("%%%s is written in %s", b, describe(s))
+		refuse("%%%s is written in %s", b, describe(s))
 	}
 }
 
 // checkInline refuses if the store's operands may change between the producer and a reader.
-func checkInline(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
+func checkInline(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) {
 	b := alloc.Buf.Name
 	reads := deps.Accesses(st)
 	if len(reads[b]) > 1 {
-		return &ir.Error{Msg: fmt.Sprintf("%%%s is computed from itself", b)}
+		refuse("", "%%%s is computed from itself", b)
 	}
 	after := false
 	for _, s := range sequence(alloc.Body) {
@@ -130,25 +115,18 @@ func checkInline(alloc *ir.Alloc, producer ir.Stmt, st *ir.Store) error {
 		for name, as := range deps.Accesses(s) {
 			switch {
 			case name == b && !after:
-				return &ir.Error{Msg: fmt.Sprintf("%%%s is read before it is written", b)}
+				refuse("", "%%%s is read before it is written", b)
 			case name == b && hasCall(as):
-				return &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b),
-					Help: "compute_inline before tensorize"}
+				refuse("compute_inline before tensorize", "%%%s is an operand of a call", b)
 			case after && deps.Written(as) && len(reads[name]) > 0:
-				return &ir.Error{Msg: fmt.Sprintf("%%%s, from which %%%s is computed, is written again later", name, b)}
+				refuse("", "%%%s, from which %%%s is computed, is written again later", name, b)
 			}
 		}
 	}
-	return nil
 }
 
 func hasCall(as []deps.Access) bool {
-	for _, a := range as {
-		if a.Size != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(as, func(a deps.Access) bool { return a.Size != nil })
 }
 
 // replaceAlloc puts body in the place of an alloc and its scope.

@@ -1,12 +1,10 @@
 package schedule
 
 import (
-	"fmt"
-
 	"ripc/ir"
 )
 
-// DecomposeReduction splits a loop in front of its first inner loop: the start of an accumulation
+// decomposeReduction splits a loop in front of its first inner loop: the start of an accumulation
 // and the accumulation itself can then be scheduled apart. Other systems: TVM decompose_reduction,
 // Exo fission.
 //
@@ -17,15 +15,9 @@ import (
 // An empty name gives l.1 or the next that is free. It is refused if nothing stands before an inner
 // loop, if the loop has a mark, and if iterations share elements that the first part writes.
 // Reorder does the same where it has to.
-func DecomposeReduction(f *ir.Func, loop, name string) (*ir.Func, error) {
-	l, err := findLoop(f, loop)
-	if err != nil {
-		return nil, err
-	}
-	if l.Kind != ir.Serial {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
-			Help: fmt.Sprintf("decompose_reduction before %s", l.Kind)}
-	}
+func decomposeReduction(f *ir.Func, loop, name string) *ir.Func {
+	l := findLoop(f, loop)
+	unmarked(l, "decompose_reduction")
 	ss := stmts(l.Body)
 	n := 0
 	for n < len(ss) {
@@ -35,21 +27,19 @@ func DecomposeReduction(f *ir.Func, loop, name string) (*ir.Func, error) {
 		n++
 	}
 	if n == len(ss) || !doesSomething(ss[:n]) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s has no store in front of an inner loop", loop),
-			Help: "choose a loop such as: for { acc = start  for { acc += ... } }"}
+		refuse("choose a loop such as: for { acc = start  for { acc += ... } }",
+			"loop %%%s has no store in front of an inner loop", loop)
 	}
 	first, second := ss[:n], ss[n:]
-	if err := checkFission(f, l, first, second); err != nil {
-		return nil, err
-	}
+	checkFission(f, l, first, second)
 	names := namesOf(f)
 	if name == "" {
 		name = names.copyOf(loop)
-	} else if err := names.take(name); err != nil {
-		return nil, err
+	} else {
+		names.take(name)
 	}
 	start := ir.SubstStmt(ir.Seq(first...), map[string]ir.Expr{loop: ir.V(name)})
 	return replaceLoop(f, loop, ir.Seq(
 		&ir.For{Var: name, Extent: l.Extent, Axis: l.Axis, Body: start},
-		&ir.For{Var: loop, Extent: l.Extent, Axis: l.Axis, Body: ir.Seq(second...)})), nil
+		&ir.For{Var: loop, Extent: l.Extent, Axis: l.Axis, Body: ir.Seq(second...)}))
 }

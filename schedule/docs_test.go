@@ -18,14 +18,14 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	comments := map[string]string{} // of exported functions
+	comments := map[string]string{} // of functions
 	for _, name := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.IsExported() {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
 				comments[fn.Name.Name] = fn.Doc.Text()
 			}
 		}
@@ -34,9 +34,6 @@ func TestDocs(t *testing.T) {
 	b.WriteString("| step | effect |\n|---|---|\n")
 	for _, o := range operations() {
 		name := camel(o.name)
-		if comments[name] == "" {
-			name += "Buffer" // Pack is a type
-		}
 		first, _, _ := strings.Cut(strings.ReplaceAll(comments[name], "\n", " "), ". ")
 		_, first, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(first), "."), " ")
 		if !ok {
@@ -47,11 +44,11 @@ func TestDocs(t *testing.T) {
 	golden.CheckSection(t, "../docs/schedule.md", "<!-- steps: begin -->", "<!-- steps: end -->", b.String())
 }
 
-// camel is compute_at as ComputeAt.
+// camel is compute_at as computeAt.
 func camel(step string) string {
-	var name string
-	for word := range strings.SplitSeq(step, "_") {
-		name += strings.ToUpper(word[:1]) + word[1:]
+	name, rest, _ := strings.Cut(step, "_")
+	for word := range strings.SplitSeq(rest, "_") {
+		name += strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):]
 	}
 	return name
 }

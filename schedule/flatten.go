@@ -9,7 +9,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// Flatten views two neighbouring dimensions of a buffer as one, as they lie in memory, so that a
+// flatten views two neighbouring dimensions of a buffer as one, as they lie in memory, so that a
 // vector may run on from one row into the next. Other systems: TVM transform_layout, Exo's windows,
 // MLIR memref.collapse_shape.
 //
@@ -22,22 +22,16 @@ import (
 // The dimension that is named and the one behind it become one. A parameter stays the same bytes:
 // no pack is made, the caller's buffer is viewed (ApplyAll tells). It is refused if there is no
 // dimension behind the named one, for outputs, and if a call takes the buffer.
-func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
-	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
-	}
-	b, ok := f.Buffers()[buffer]
+func flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack) {
+	b := findBuffer(f, buffer)
 	switch {
-	case !ok:
-		return nil, nil, noBuffer(f, buffer)
 	case len(b.Shape) < 2:
-		return refuse("", "%%%s has no two dimensions", buffer)
+		refuse("", "%%%s has no two dimensions", buffer)
 	case dim < 0 || dim+1 >= len(b.Shape):
-		return refuse(fmt.Sprintf("name one of dimensions 0 to %d", len(b.Shape)-2), "%%%s has no dimensions %d and %d",
+		refuse(fmt.Sprintf("name one of dimensions 0 to %d", len(b.Shape)-2), "%%%s has no dimensions %d and %d",
 			buffer, dim, dim+1)
-	case callsWith(f.Body, buffer):
-		return refuse("flatten before tensorize", "%%%s is an operand of a call", buffer)
 	}
+	noCalls(f, buffer, "flatten")
 	inner, ranges, to := b.Shape[dim+1], deps.ScopeOf(f.Body).Ranges, b
 	to.Enc = ir.Encoding{}
 	to.Shape = slices.Concat(b.Shape[:dim], []int{b.Shape[dim] * inner}, b.Shape[dim+2:])
@@ -45,10 +39,7 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 		flat := ir.Bin(ir.Add, ir.Bin(ir.Mul, idx[dim], ir.Int(inner)), idx[dim+1])
 		return slices.Concat(idx[:dim], []ir.Expr{arith.Simplify(flat, ranges)}, idx[dim+2:])
 	}
-	param, err := parameter(f, buffer)
-	if err != nil {
-		return nil, nil, err
-	}
+	param := parameter(f, buffer)
 	g := withBuffer(f.WithBody(ir.Reindex(f.Body, buffer, buffer, at)), param, to)
 	var view *Pack
 	if param >= 0 {
@@ -57,5 +48,5 @@ func Flatten(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
 				return at(i), ir.At(from, i...)
 			})}
 	}
-	return g, view, nil
+	return g, view
 }

@@ -7,7 +7,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// Fuse makes one loop of two that are perfectly nested. Other systems: Halide and TVM fuse, Exo
+// fuse makes one loop of two that are perfectly nested. Other systems: Halide and TVM fuse, Exo
 // mult_loops.
 //
 //	for %a in 0:A { for %b in 0:B { S } }
@@ -17,14 +17,9 @@ import (
 // An empty name gives a.b.f. It is refused if a loop has a mark, if something stands between the
 // two, and if the product is beyond 2^31. It is refused if an index takes a form that the IR does
 // not have, such as a count of a shift.
-func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
-	a, err := findLoop(f, outer)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := findLoop(f, inner); err != nil {
-		return nil, err
-	}
+func fuse(f *ir.Func, outer, inner, name string) *ir.Func {
+	a := findLoop(f, outer)
+	findLoop(f, inner)
 	var b *ir.For
 	if in := doing(a.Body); len(in) == 1 {
 		b, _ = in[0].(*ir.For)
@@ -34,17 +29,13 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 		if b != nil {
 			help = fmt.Sprintf("fuse %s %s, or reorder first", outer, b.Var)
 		}
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s does not consist of loop %%%s alone", outer, inner),
-			Help: help}
+		refuse(help, "loop %%%s does not consist of loop %%%s alone", outer, inner)
 	}
 	for _, l := range []*ir.For{a, b} {
-		if l.Kind != ir.Serial {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
-				Help: fmt.Sprintf("fuse before %s", l.Kind)}
-		}
+		unmarked(l, "fuse")
 	}
 	if a.Extent > 0 && b.Extent > (1<<31-1)/a.Extent {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%d * %d iterations are too many for one loop", a.Extent, b.Extent)}
+		refuse("", "%d * %d iterations are too many for one loop", a.Extent, b.Extent)
 	}
 	if name == "" {
 		name = outer + "." + inner + ".f"
@@ -52,9 +43,7 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 	names := namesOf(f)
 	delete(names, outer)
 	delete(names, inner)
-	if err := names.take(name); err != nil {
-		return nil, err
-	}
+	names.take(name)
 	axis := a.Axis
 	if b.Axis != axis {
 		axis = ir.NoAxis
@@ -63,5 +52,5 @@ func Fuse(f *ir.Func, outer, inner, name string) (*ir.Func, error) {
 	to := map[string]ir.Expr{outer: ir.Bin(ir.Div, v, ir.Int(b.Extent)), inner: ir.Bin(ir.Mod, v, ir.Int(b.Extent))}
 	r := deps.ScopeOf(f.Body).Ranges.With(name, a.Extent*b.Extent)
 	l := &ir.For{Var: name, Extent: a.Extent * b.Extent, Axis: axis, Body: substitute(b.Body, to, r)}
-	return replaceLoop(f, outer, l), nil
+	return replaceLoop(f, outer, l)
 }

@@ -10,7 +10,6 @@ import (
 
 	"ripc/internal/difftest"
 	"ripc/internal/golden"
-	"ripc/internal/judge"
 	"ripc/ir"
 	"ripc/ir/irtext"
 	"ripc/schedule"
@@ -91,6 +90,21 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// applyEach is ApplyAll, and calls see after each step, with the packs so far.
+func applyEach(tr schedule.Trace, f *ir.Func, instrs map[string]*ir.Func,
+	see func(schedule.Step, schedule.Result)) (schedule.Result, error) {
+	all := schedule.Result{Func: f}
+	for _, s := range tr {
+		r, err := schedule.Trace{s}.ApplyAll(all.Func, schedule.WithInstrs(instrs))
+		if err != nil {
+			return schedule.Result{}, err
+		}
+		all = schedule.Result{Func: r.Func, Packs: append(all.Packs, r.Packs...)}
+		see(s, all)
+	}
+	return all, nil
+}
+
 func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func) string {
 	t.Helper()
 	where := fmt.Sprintf("%s:%d", file, c.line)
@@ -104,14 +118,14 @@ func runCase(t *testing.T, file string, c goldenCase, instrs map[string]*ir.Func
 		t.Fatal(err)
 	}
 	before := f
-	res, err := tr.ApplyAll(f, schedule.WithInstrs(instrs), schedule.WithObserver(func(_ schedule.Step, r schedule.Result) {
+	res, err := applyEach(tr, f, instrs, func(_ schedule.Step, r schedule.Result) {
 		after := r.PackingFunc()
 		difftest.Same(t, before, after)
-		difftest.Same(t, f, judge.Backwards(after))
+		difftest.Same(t, f, difftest.Backwards(after))
 		checkFunc(t, r.Func)
 		checkFunc(t, after)
 		before = after
-	}))
+	})
 	g := res.Func
 	if err != nil {
 		var e *ir.Error

@@ -11,11 +11,11 @@ import (
 
 // checkInterchange refuses to swap perfectly nested loops a (outer) and b around body, unless no
 // element ties an iteration (a, b) to a later one (a' > a, b' < b).
-func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
+func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) {
 	acc := deps.Accesses(body)
 	maps.DeleteFunc(acc, func(_ string, as []deps.Access) bool { return !deps.May(as, as, deps.Reductions) })
 	if len(acc) == 0 { // mostly
-		return nil
+		return
 	}
 	sc := deps.ScopeOf(f.Body)
 	for _, buf := range slices.Sorted(maps.Keys(acc)) {
@@ -23,28 +23,26 @@ func checkInterchange(f *ir.Func, a, b *ir.For, body ir.Stmt) error {
 		if _, meet := sc.Meet(as, as, deps.Reductions, a.Var, b.Var); !meet {
 			continue
 		}
-		e := &ir.Error{Msg: fmt.Sprintf("moving loop %%%s out of %%%s changes the order of %s", b.Var, a.Var,
-			storeText(as))}
+		help := ""
 		if isFloat(as) {
-			e.Help = fmt.Sprintf("float accumulations keep their order: leave %%%s outside %%%s", a.Var, b.Var)
+			help = fmt.Sprintf("float accumulations keep their order: leave %%%s outside %%%s", a.Var, b.Var)
 		}
-		return e
+		refuse(help, "moving loop %%%s out of %%%s changes the order of %s", b.Var, a.Var, storeText(as))
 	}
-	return nil
 }
 
 // checkFission refuses to split loop l into one over first and one over second, unless nothing that
 // second does in an iteration is seen by first in a later one.
-func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
+func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) {
 	if len(first) == 0 || len(second) == 0 {
-		return nil
+		return
 	}
 	x, y := deps.Accesses(first...), deps.Accesses(second...)
 	maps.DeleteFunc(x, func(buf string, as []deps.Access) bool {
 		return !deps.May(as, y[buf], deps.Reductions)
 	})
 	if len(x) == 0 { // mostly
-		return nil
+		return
 	}
 	sc := deps.ScopeOf(f.Body)
 	for _, buf := range slices.Sorted(maps.Keys(x)) {
@@ -52,13 +50,9 @@ func checkFission(f *ir.Func, l *ir.For, first, second []ir.Stmt) error {
 		if !meet {
 			continue
 		}
-		return &ir.Error{
-			Msg: fmt.Sprintf("cannot distribute loop %%%s over its body: iterations share elements of %%%s in %s",
-				l.Var, buf, p),
-			Help: fmt.Sprintf("keep %%%s outside, or compute %%%s at a loop inside it", l.Var, buf),
-		}
+		refuse(fmt.Sprintf("keep %%%s outside, or compute %%%s at a loop inside it", l.Var, buf),
+			"cannot distribute loop %%%s over its body: iterations share elements of %%%s in %s", l.Var, buf, p)
 	}
-	return nil
 }
 
 // storeText shows the store that stands in the way: the last that writes, which is where a

@@ -3,7 +3,6 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"ripc/ir"
@@ -27,50 +26,44 @@ type local struct {
 
 // newLocal plans a local copy of a buffer in a loop. The alloc's name is the user's or, if empty,
 // fallback.
-func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) (*local, error) {
-	l, err := findLoop(f, loop)
-	if err != nil {
-		return nil, err
+func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) *local {
+	c := &local{f: f, sc: deps.ScopeOf(f.Body), loop: findLoop(f, loop), of: findBuffer(f, buffer), names: namesOf(f)}
+	noLanes(f, loop, op)
+	if len(deps.Accesses(c.loop.Body)[buffer]) == 0 {
+		refuse("", "nothing in loop %%%s uses %%%s from outside of it", loop, buffer)
 	}
-	bufs := f.Buffers()
-	b, ok := bufs[buffer]
-	if !ok {
-		return nil, noBuffer(f, buffer)
-	}
-	for _, p := range path(f.Body, loop) {
-		if p.Kind == ir.Vectorize {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is vectorize, and lanes cannot have a buffer each",
-				p.Var), Help: op + " before vectorize"}
-		}
-	}
-	as := deps.Accesses(l.Body)[buffer]
-	if len(as) == 0 {
-		return nil, &ir.Error{Msg: fmt.Sprintf("nothing in loop %%%s uses %%%s from outside of it", loop, buffer)}
-	}
-	c := &local{f: f, sc: deps.ScopeOf(f.Body), loop: l, of: b, names: namesOf(f)}
-	if c.region, err = regionOf(c.sc, l, b, as, op); err != nil {
-		return nil, err
-	}
-	c.buf = ir.Buffer{Name: name, Type: b.Type}
 	if name == "" {
-		c.buf.Name = fallback
+		name = fallback
 	}
-	if err := c.names.take(c.buf.Name); err != nil {
-		return nil, err
+	c.open(op, name)
+	return c
+}
+
+// newNested plans a local buffer for the statement of loop around that holds loop inner, which is
+// called kind in messages. The local's loop has that statement alone.
+func newNested(f *ir.Func, buffer, inner, around, kind string) *local {
+	findLoop(f, inner)
+	outer, of := findLoop(f, around), findBuffer(f, buffer)
+	nest, put := holding(outer.Body, inner)
+	if nest == nil {
+		refuse(fmt.Sprintf("name the %s loop, then a loop around it", kind), "loop %%%s does not stand in loop %%%s",
+			inner, around)
 	}
+	return &local{f: f, sc: deps.ScopeOf(f.Body), loop: outer.WithBody(nest), of: of, names: namesOf(f), put: put}
+}
+
+// open gives the alloc its name, and the shape of the region that an iteration touches.
+func (c *local) open(op, name string) {
+	c.names.take(name)
+	c.region = regionOf(c.sc, c.loop, c.of, deps.Accesses(c.loop.Body)[c.of.Name], op)
+	c.buf = ir.Buffer{Name: name, Type: c.of.Type}
 	for _, e := range c.region {
 		c.buf.Shape = append(c.buf.Shape, e.size)
 	}
-	return c, nil
 }
 
-func noBuffer(f *ir.Func, buffer string) error {
-	help := "buffers:"
-	for _, n := range slices.Sorted(maps.Keys(f.Buffers())) {
-		help += " " + n
-	}
-	return &ir.Error{Msg: fmt.Sprintf("no buffer %%%s", buffer), Help: help}
-}
+// extend returns idx with one more index.
+func extend(idx []ir.Expr, last ir.Expr) []ir.Expr { return append(slices.Clone(idx), last) }
 
 // body is the loop's body with the accesses of the buffer turned into accesses of the alloc.
 func (c *local) body() ir.Stmt { return relocate(c.loop.Body, c.of.Name, c.buf.Name, c.region) }
@@ -78,7 +71,7 @@ func (c *local) body() ir.Stmt { return relocate(c.loop.Body, c.of.Name, c.buf.N
 // each runs stmt for every element of the region: inner is its index in the alloc, outer in the
 // buffer. Where the region may leave the buffer, that is under a condition. Its loops are the
 // alloc's name, suffix and the dimension; dimensions of one element have none.
-func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (ir.Stmt, error) {
+func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) ir.Stmt {
 	var loops []ir.Loop
 	var inner, outer []ir.Expr
 	var cond []ir.Expr
@@ -87,9 +80,7 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (
 		var v ir.Expr = ir.Int(0)
 		if e.size > 1 {
 			name := fmt.Sprintf("%s.%s%d", c.buf.Name, suffix, d)
-			if err := c.names.take(name); err != nil {
-				return nil, err
-			}
+			c.names.take(name)
 			loops = append(loops, ir.Loop{Var: name, Extent: e.size, Axis: c.axis(d)})
 			v, r = ir.V(name), r.With(name, e.size)
 		}
@@ -111,7 +102,7 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) (
 	for _, k := range cond {
 		s = &ir.If{Cond: k, Then: s}
 	}
-	return ir.Nest(loops, s), nil
+	return ir.Nest(loops, s)
 }
 
 // axis is that of a loop in which the index in dimension d is chosen.
@@ -144,14 +135,14 @@ func (c *local) axis(d int) ir.Axis {
 }
 
 // wrap puts the alloc, with statements ss in its scope, into the loop.
-func (c *local) wrap(ss ...ir.Stmt) (*ir.Func, error) {
+func (c *local) wrap(ss ...ir.Stmt) *ir.Func {
 	l := c.loop.WithBody(&ir.Alloc{Buf: c.buf, Body: ir.Seq(ss...)})
 	if c.put != nil {
 		l.Body = c.put(l.Body)
 	}
 	g := replaceLoop(c.f, l.Var, l)
 	g = replaceLoop(g, l.Var, tidy(l, deps.ScopeOf(g.Body).Ranges, guards(g.Body, l.Var)))
-	return g, nil
+	return g
 }
 
 // covered reports whether the indices of a store in the loop, relocated, run over all of the

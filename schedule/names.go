@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,30 +23,78 @@ func loopNames(s ir.Stmt) []string {
 }
 
 // findLoop is ir.FindLoop with a refusal that lists the loops.
-func findLoop(f *ir.Func, name string) (*ir.For, error) {
-	if l := ir.FindLoop(f.Body, name); l != nil {
-		return l, nil
+func findLoop(f *ir.Func, name string) *ir.For {
+	l := ir.FindLoop(f.Body, name)
+	if l == nil {
+		refuse(listed("loops:", "the func has no loops", loopNames(f.Body)), "no loop %%%s", name)
 	}
-	return nil, noLoop(f, name)
+	return l
 }
 
-func noLoop(f *ir.Func, name string) error {
-	help := "the func has no loops"
-	if names := loopNames(f.Body); len(names) > 0 {
-		help = "loops: " + strings.Join(names, " ")
+// findAlloc is ir.FindAlloc with a refusal that lists the allocs.
+func findAlloc(f *ir.Func, buffer string) *ir.Alloc {
+	a := ir.FindAlloc(f.Body, buffer)
+	if a == nil {
+		var names []string
+		for s := range ir.Stmts(f.Body) {
+			if a, ok := s.(*ir.Alloc); ok {
+				names = append(names, a.Buf.Name)
+			}
+		}
+		refuse(listed("allocs:", "the func has no allocs", names), "%%%s is not a buffer from alloc", buffer)
 	}
-	return &ir.Error{Msg: fmt.Sprintf("no loop %%%s", name), Help: help}
+	return a
+}
+
+// findBuffer returns a buffer, with a refusal that lists the buffers.
+func findBuffer(f *ir.Func, name string) ir.Buffer {
+	all := f.Buffers()
+	b, ok := all[name]
+	if !ok {
+		refuse(listed("buffers:", "buffers:", slices.Sorted(maps.Keys(all))), "no buffer %%%s", name)
+	}
+	return b
+}
+
+func listed(head, none string, names []string) string {
+	if len(names) == 0 {
+		return none
+	}
+	return head + " " + strings.Join(names, " ")
+}
+
+// unmarked refuses loops that are not serial any more.
+func unmarked(l *ir.For, step string) {
+	if l.Kind != ir.Serial {
+		refuse(fmt.Sprintf("%s before %s", step, l.Kind), "loop %%%s is marked %s already", l.Var, l.Kind)
+	}
+}
+
+// noLanes refuses a loop that is, or lies in, a vectorize loop.
+func noLanes(f *ir.Func, loop, step string) {
+	for _, p := range path(f.Body, loop) {
+		if p.Kind == ir.Vectorize {
+			refuse(step+" before vectorize", "loop %%%s is vectorize, and lanes cannot have a buffer each", p.Var)
+		}
+	}
+}
+
+// noCalls refuses a buffer that a call takes.
+func noCalls(f *ir.Func, buffer, step string) {
+	for s := range ir.Stmts(f.Body) {
+		if c, ok := s.(*ir.Call); ok && slices.ContainsFunc(c.Args, func(w ir.Window) bool { return w.Buf == buffer }) {
+			refuse(step+" before tensorize", "%%%s is an operand of a call", buffer)
+		}
+	}
 }
 
 // resolve turns a reference of a Step into loops: itself, or with a star the loop and its copies in
 // program order.
-func resolve(f *ir.Func, ref string) ([]string, error) {
+func resolve(f *ir.Func, ref string) []string {
 	base, star := strings.CutSuffix(ref, "*")
 	if !star {
-		if _, err := findLoop(f, ref); err != nil {
-			return nil, err
-		}
-		return []string{ref}, nil
+		findLoop(f, ref)
+		return []string{ref}
 	}
 	var out []string
 	for _, n := range loopNames(f.Body) {
@@ -54,12 +103,12 @@ func resolve(f *ir.Func, ref string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, noLoop(f, base)
+		findLoop(f, base)
 	}
 	if i := slices.Index(out, base); i > 0 {
 		out = slices.Insert(slices.Delete(out, i, i+1), 0, base)
 	}
-	return out, nil
+	return out
 }
 
 // isCopySuffix accepts "", ".1", ".t", ".1.t" and so on.
@@ -113,14 +162,12 @@ func (u used) tailOf(name string) string {
 }
 
 // take reserves a name that the user chose.
-func (u used) take(name string) error {
+func (u used) take(name string) {
 	if !ir.IsName(name) {
-		return &ir.Error{Msg: fmt.Sprintf("%q is not a name", name),
-			Help: "names are letters, digits, _ and . after a letter"}
+		refuse("names are letters, digits, _ and . after a letter", "%q is not a name", name)
 	}
 	if u[name] {
-		return &ir.Error{Msg: fmt.Sprintf("the name %%%s is taken", name), Help: "give other names after ->"}
+		refuse("give other names after ->", "the name %%%s is taken", name)
 	}
 	u[name] = true
-	return nil
 }

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// NarrowAccumulate sums in a narrow type inside a loop and adds the sums to the wide accumulator
+// narrowAccumulate sums in a narrow type inside a loop and adds the sums to the wide accumulator
 // once an iteration, so that more of them fit in a vector. Other systems: none; written by hand in
 // XNNPACK, Ruy and gemmlowp.
 //
@@ -39,53 +38,35 @@ import (
 // if the type is wider than the buffer's, and if blocks of N do not divide the last dimension into
 // halves. Interval analysis must prove that every summand and every sum of one iteration fits; else
 // the help names a loop and the number of its iterations that fit.
-func NarrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, name string) (*ir.Func, error) {
-	c, err := newLocal(f, "narrow_accumulate", buffer, loop, name, buffer+"."+t.String())
-	if err != nil {
-		return nil, err
-	}
+func narrowAccumulate(f *ir.Func, buffer, loop string, t ir.Type, apart int, name string) *ir.Func {
+	c := newLocal(f, "narrow_accumulate", buffer, loop, name, buffer+"."+t.String())
 	if !t.IsInt() || !c.of.Type.IsInt() || t.Bits() > c.of.Type.Bits() {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%s is not an integer type that is no wider than %s of %%%s", t,
-			c.of.Type, buffer)}
+		refuse("", "%s is not an integer type that is no wider than %s of %%%s", t, c.of.Type, buffer)
 	}
 	c.buf.Type = t
-	if err := c.onlySums(); err != nil {
-		return nil, err
-	}
-	body, err := c.narrowBody(t)
-	if err != nil {
-		return nil, err
-	}
+	c.onlySums()
+	body := c.narrowBody(t)
 	place := func(idx []ir.Expr) []ir.Expr { return idx }
 	if apart != 0 {
 		if n := len(c.buf.Shape) - 1; n < 0 || apart < 2 || apart%2 != 0 || c.buf.Shape[n]%apart != 0 {
-			return nil, &ir.Error{Msg: fmt.Sprintf("blocks of %d do not divide %s into halves", apart,
-				ir.BufferString(c.buf))}
+			refuse("", "blocks of %d do not divide %s into halves", apart, ir.BufferString(c.buf))
 		}
 		place = c.interleave(apart)
 		body = c.moveElements(body, place)
 	}
-	zero, err := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
+	zero := c.each("z", func(inner, _ []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.Const(t, 0)}
 	})
-	if err != nil {
-		return nil, err
-	}
-	widen, err := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
+	widen := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: buffer, Idx: outer, Op: ir.AddTo,
 			Val: ir.CastTo(c.of.Type, ir.At(c.buf, place(inner)...))}
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := c.fits(zero, body); err != nil {
-		return nil, c.legalExtent(err, zero, body, func(l string) string {
-			if apart != 0 {
-				return fmt.Sprintf("narrow_accumulate %s %s %s apart=%d", buffer, l, t, apart)
-			}
-			return fmt.Sprintf("narrow_accumulate %s %s %s", buffer, l, t)
-		})
-	}
+	c.mustFit(zero, body, func(l string) string {
+		if apart != 0 {
+			return fmt.Sprintf("narrow_accumulate %s %s %s apart=%d", buffer, l, t, apart)
+		}
+		return fmt.Sprintf("narrow_accumulate %s %s %s", buffer, l, t)
+	})
 	return c.wrap(zero, body, widen)
 }
 
@@ -108,53 +89,39 @@ func (c *local) interleave(apart int) func(idx []ir.Expr) []ir.Expr {
 
 // moveElements is body with the alloc's elements elsewhere.
 func (c *local) moveElements(body ir.Stmt, place func(idx []ir.Expr) []ir.Expr) ir.Stmt {
-	return ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
-		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name {
-			return &ir.Store{Buf: st.Buf, Idx: place(st.Idx), Op: st.Op, Val: st.Val}
-		}
-		return s
-	}, nil)
+	return mapStores(body, c.buf.Name, func(st *ir.Store) ir.Stmt {
+		return &ir.Store{Buf: st.Buf, Idx: place(st.Idx), Op: st.Op, Val: st.Val}
+	})
 }
 
 // onlySums refuses unless the loop only adds to the buffer, certainly to all of the region.
-func (c *local) onlySums() error {
+func (c *local) onlySums() {
 	for _, a := range deps.Accesses(c.loop.Body)[c.of.Name] {
 		if a.Store == nil || a.Store.Op != ir.AddTo {
 			what := "reads it"
 			if a.Store != nil {
 				what = "has " + storeText([]deps.Access{a})
 			}
-			return &ir.Error{
-				Msg:  fmt.Sprintf("loop %%%s does more than add to %%%s: it %s", c.loop.Var, c.of.Name, what),
-				Help: "choose a loop inside it, or distribute it with reorder or decompose_reduction",
-			}
+			refuse("choose a loop inside it, or distribute it with reorder or decompose_reduction",
+				"loop %%%s does more than add to %%%s: it %s", c.loop.Var, c.of.Name, what)
 		}
 	}
 	if guarded(c.loop.Body, c.of.Name) {
-		return &ir.Error{
-			Msg:  fmt.Sprintf("%%%s is added to under a condition inside loop %%%s", c.of.Name, c.loop.Var),
-			Help: "split with tail=cut or tail=shift instead of tail=guard",
-		}
+		refuse("split with tail=cut or tail=shift instead of tail=guard",
+			"%%%s is added to under a condition inside loop %%%s", c.of.Name, c.loop.Var)
 	}
-	return c.requireWholeStore()
+	c.requireWholeStore()
 }
 
 // requireWholeStore refuses unless some store of the loop runs over all of the region.
-func (c *local) requireWholeStore() error {
-	found := false
-	ir.Walk(c.body(), func(s ir.Stmt) bool {
-		st, ok := s.(*ir.Store)
-		found = found || ok && st.Buf == c.buf.Name && c.covered(st.Idx)
-		return true
-	})
-	if found {
-		return nil
+func (c *local) requireWholeStore() {
+	for s := range ir.Stmts(c.body()) {
+		if st, ok := s.(*ir.Store); ok && st.Buf == c.buf.Name && c.covered(st.Idx) {
+			return
+		}
 	}
-	return &ir.Error{
-		Msg: fmt.Sprintf("no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var,
-			c.of.Name),
-		Help: "choose a loop around all loops that index it, or inside them",
-	}
+	refuse("choose a loop around all loops that index it, or inside them",
+		"no store in loop %%%s runs over all of the part of %%%s that it adds to", c.loop.Var, c.of.Name)
 }
 
 // guarded reports whether an if in body lies around a store to the buffer.
@@ -184,24 +151,16 @@ func walkGuarded(s ir.Stmt, under bool, f func(ir.Stmt, bool)) {
 }
 
 // narrowBody is the loop's body with the sums in type t.
-func (c *local) narrowBody(t ir.Type) (ir.Stmt, error) {
-	var err error
-	body := ir.MapStmt(c.body(), func(s ir.Stmt) ir.Stmt {
-		st, ok := s.(*ir.Store)
-		if !ok || st.Buf != c.buf.Name {
-			return s
-		}
-		iv, known := arith.Bounds(st.Val, c.sc.Ranges)
-		if v := ir.ExprString(st.Val); err == nil && (!known || !holds(t, iv)) {
-			e := &ir.Error{Msg: fmt.Sprintf("one summand alone, %q, may not fit in %s", v, t)}
-			if known {
-				e.Msg = fmt.Sprintf("one summand alone, %q in %d..%d, does not fit in %s", v, iv.Lo, iv.Hi, t)
-			}
-			err = e
+func (c *local) narrowBody(t ir.Type) ir.Stmt {
+	return mapStores(c.body(), c.buf.Name, func(st *ir.Store) ir.Stmt {
+		switch iv, known := arith.Bounds(st.Val, c.sc.Ranges); {
+		case !known:
+			refuse("", "one summand alone, %q, may not fit in %s", ir.ExprString(st.Val), t)
+		case !holds(t, iv):
+			refuse("", "one summand alone, %q in %d..%d, does not fit in %s", ir.ExprString(st.Val), iv.Lo, iv.Hi, t)
 		}
 		return &ir.Store{Buf: st.Buf, Idx: st.Idx, Op: st.Op, Val: narrow(t, st.Val)}
-	}, nil)
-	return body, err
+	})
 }
 
 // holds reports whether t has all values of iv.
@@ -248,23 +207,25 @@ func (c *local) fits(zero, body ir.Stmt) error {
 	return arith.VerifyWidthsWithin(c.f, g)
 }
 
-// legalExtent adds to the refusal how many iterations of the outermost loop of the sum would fit;
-// step is the step for another loop.
-func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string) string) error {
-	out := ir.Error{Msg: err.Error()}
-	var e *ir.Error
-	if errors.As(err, &e) {
-		out.Msg = fmt.Sprintf("one iteration of loop %%%s adds up too much for %s: %s", c.loop.Var, c.buf.Type, e.Msg)
+// mustFit refuses unless the sums of one iteration stay inside the alloc's type. The help says how
+// many iterations of the outermost loop of the sum would fit; step is the step for another loop.
+func (c *local) mustFit(zero, body ir.Stmt, step func(loop string) string) {
+	err := c.fits(zero, body)
+	if err == nil {
+		return
 	}
-	indexed := map[string]bool{}
+	refuse(c.fittingExtent(zero, body, step), "one iteration of loop %%%s adds up too much for %s: %s", c.loop.Var,
+		c.buf.Type, asError(err).Msg)
+}
+
+func (c *local) fittingExtent(zero, body ir.Stmt, step func(loop string) string) string {
+	var indices []ir.Expr
 	for _, a := range deps.Accesses(body)[c.buf.Name] {
-		for _, x := range a.Idx {
-			uses(x, func(n string) bool { indexed[n] = true; return false })
-		}
+		indices = append(indices, a.Idx...)
 	}
 	for _, name := range loopNames(body) {
 		l := ir.FindLoop(body, name)
-		if indexed[name] || !deps.Written(deps.Accesses(l.Body)[c.buf.Name]) {
+		if mentionsAny(indices, name) || !deps.Written(deps.Accesses(l.Body)[c.buf.Name]) {
 			continue
 		}
 		n := sort.Search(l.Extent, func(n int) bool {
@@ -273,14 +234,11 @@ func (c *local) legalExtent(err error, zero, body ir.Stmt, step func(loop string
 		})
 		switch {
 		case n >= 2:
-			out.Help = fmt.Sprintf("at most %d of the %d iterations of %%%s fit: split %s %d and take its outer loop",
-				n, l.Extent, name, name, n)
-			return &out
+			return fmt.Sprintf("at most %d of the %d iterations of %%%s fit: split %s %d and take its outer loop", n,
+				l.Extent, name, name, n)
 		case n == 1:
-			out.Help = fmt.Sprintf("one iteration of %%%s fits: %s", name, step(name))
-			return &out
+			return fmt.Sprintf("one iteration of %%%s fits: %s", name, step(name))
 		}
 	}
-	out.Help = "use a wider type"
-	return &out
+	return "use a wider type"
 }

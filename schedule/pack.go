@@ -22,12 +22,12 @@ type Pack struct {
 
 // parameter is the number of the parameter that buffer is, -1 if it is an alloc. It refuses
 // outputs.
-func parameter(f *ir.Func, buffer string) (int, error) {
+func parameter(f *ir.Func, buffer string) int {
 	i := slices.IndexFunc(f.Params, func(p ir.Param) bool { return p.Name == buffer })
 	if i >= 0 && f.Params[i].Out {
-		return i, &ir.Error{Msg: fmt.Sprintf("%%%s is an output, and its layout is the caller's", buffer)}
+		refuse("", "%%%s is an output, and its layout is the caller's", buffer)
 	}
-	return i, nil
+	return i
 }
 
 // withParam is f with b as parameter i.
@@ -79,7 +79,7 @@ type packDim struct {
 	part byte // 0: all of it; 'o': the index divided by the factor; 'i': the remainder
 }
 
-// PackBuffer lays a buffer out anew, so that a kernel finds its weights in the order in which it
+// pack lays a buffer out anew, so that a kernel finds its weights in the order in which it
 // uses them. Other systems: TVM transform_layout and layout_free_buffers, Halide reorder_storage.
 //
 //	@f(%w: u32[3, 3, 4, 64], ...) { ... %w[%kh, %kw, %c, %q * 32 + %l] ... }
@@ -93,22 +93,11 @@ type packDim struct {
 // ApplyAll; of an alloc only the indices change. It is refused for outputs, if a dimension is
 // missing or named twice, and if a call takes the buffer. It is refused if an index cannot be shown
 // to lie inside the buffer where the loops alone are known.
-func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func, *Pack, error) {
-	from, ok := f.Buffers()[buffer]
-	param, err := parameter(f, buffer)
-	switch {
-	case !ok:
-		return nil, nil, noBuffer(f, buffer)
-	case err != nil:
-		return nil, nil, err
-	case hasCall(deps.Accesses(f.Body)[buffer]):
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", buffer),
-			Help: "pack before tensorize"}
-	}
-	layout, err := parseLayout(from, dims, factor)
-	if err != nil {
-		return nil, nil, err
-	}
+func pack(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func, *Pack) {
+	from := findBuffer(f, buffer)
+	param := parameter(f, buffer)
+	noCalls(f, buffer, "pack")
+	layout := parseLayout(from, dims, factor)
 	to := ir.Buffer{Name: buffer, Type: from.Type, Range: from.Range, Role: from.Role}
 	for _, d := range layout {
 		n := from.Shape[d.of]
@@ -139,21 +128,18 @@ func PackBuffer(f *ir.Func, buffer string, dims []string, factor int) (*ir.Func,
 	})
 	g := withBuffer(f.WithBody(body), param, to)
 	if err := arith.VerifyBoundsOf(g, buffer); err != nil && arith.VerifyBoundsOf(f, buffer) == nil {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf("an index of %%%s cannot be followed into the new layout: %v",
-			buffer, err)}
+		refuse("", "an index of %%%s cannot be followed into the new layout: %v", buffer, err)
 	}
 	if param < 0 {
-		return g, nil, nil
+		return g, nil
 	}
-	return g, &Pack{Param: buffer, Func: packing(from, to, layout, factor)}, nil
+	return g, &Pack{Param: buffer, Func: packing(from, to, layout, factor)}
 }
 
 // parseLayout reads the new dimensions and checks that they cover the old ones.
-func parseLayout(from ir.Buffer, dims []string, factor int) ([]packDim, error) {
+func parseLayout(from ir.Buffer, dims []string, factor int) []packDim {
 	help := fmt.Sprintf("name dimensions 0 to %d once each, or one of them as N.o and N.i", len(from.Shape)-1)
-	refuse := func(format string, args ...any) ([]packDim, error) {
-		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
-	}
+	refuse := func(format string, args ...any) { refuse(help, format, args...) }
 	var layout []packDim
 	parts := map[int]string{}
 	split := -1
@@ -162,13 +148,13 @@ func parseLayout(from ir.Buffer, dims []string, factor int) ([]packDim, error) {
 		n, err := strconv.Atoi(num)
 		switch {
 		case err != nil || n < 0 || n >= len(from.Shape):
-			return refuse("%%%s has no dimension %q", from.Name, text)
+			refuse("%%%s has no dimension %q", from.Name, text)
 		case cut && part != "o" && part != "i":
-			return refuse("%q is neither a dimension nor its part .o or .i", text)
+			refuse("%q is neither a dimension nor its part .o or .i", text)
 		case cut && split >= 0 && split != n:
-			return refuse("dimensions %d and %d are both split: write two steps", split, n)
+			refuse("dimensions %d and %d are both split: write two steps", split, n)
 		case strings.Contains(parts[n], part+" ") || !cut && parts[n] != "" || parts[n] == " ":
-			return refuse("dimension %s of %%%s is named twice", text, from.Name)
+			refuse("dimension %s of %%%s is named twice", text, from.Name)
 		}
 		parts[n] += part + " "
 		d := packDim{of: n}
@@ -179,17 +165,17 @@ func parseLayout(from ir.Buffer, dims []string, factor int) ([]packDim, error) {
 	}
 	for n := range from.Shape {
 		if parts[n] != " " && len(parts[n]) != 4 {
-			return refuse("dimension %d of %%%s is not covered by %s", n, from.Name, strings.Join(dims, " "))
+			refuse("dimension %d of %%%s is not covered by %s", n, from.Name, strings.Join(dims, " "))
 		}
 	}
 	if split >= 0 && (factor < 1 || factor > from.Shape[split]) {
 		help = fmt.Sprintf("write factor=1 to factor=%d", from.Shape[split])
-		return refuse("factor %d does not split dimension %d of %d elements", factor, split, from.Shape[split])
+		refuse("factor %d does not split dimension %d of %d elements", factor, split, from.Shape[split])
 	}
 	if split < 0 && factor != 0 {
-		return refuse("factor %d splits no dimension", factor)
+		refuse("factor %d splits no dimension", factor)
 	}
-	return layout, nil
+	return layout
 }
 
 // packing is the Func that makes the new layout out of the old one.

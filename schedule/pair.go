@@ -10,7 +10,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// Pair keeps every second element of a dimension of words as its difference from the one before:
+// pair keeps every second element of a dimension of words as its difference from the one before:
 // (a, b) becomes (a, a ^ b), which saves an operation of CarrySave's sum. Other systems: none.
 //
 //	%x[%k * 2], %x[%k * 2 + 1]   =>   %x[%k * 2], %x[%k * 2] ^ %x[%k * 2 + 1]
@@ -19,82 +19,53 @@ import (
 // loop as index in the dimension, and gets the differences there. It is refused for outputs, if the
 // words are no integers, if the dimension does not exist or is odd, and if a call takes the buffer.
 // It is refused if the alloc is set in another way or under a condition.
-func Pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack, error) {
-	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
-	}
-	b, ok := f.Buffers()[buffer]
+func pair(f *ir.Func, buffer string, dim int) (*ir.Func, *Pack) {
+	b := findBuffer(f, buffer)
 	switch {
-	case !ok:
-		return nil, nil, noBuffer(f, buffer)
 	case !b.Type.IsInt():
-		return refuse("", "%%%s has elements of type %s, not words", buffer, b.Type)
+		refuse("", "%%%s has elements of type %s, not words", buffer, b.Type)
 	case !b.Range.Any():
-		return refuse("", "%s are numbers, not words", ir.BufferString(b))
+		refuse("", "%s are numbers, not words", ir.BufferString(b))
 	case dim < 0 || dim >= len(b.Shape):
-		return refuse(fmt.Sprintf("dimensions are 0 to %d", len(b.Shape)-1), "%%%s has no dimension %d", buffer, dim)
+		refuse(fmt.Sprintf("dimensions are 0 to %d", len(b.Shape)-1), "%%%s has no dimension %d", buffer, dim)
 	case b.Shape[dim]%2 != 0:
-		return refuse("", "the %d elements of dimension %d of %%%s are no pairs", b.Shape[dim], dim, buffer)
-	case hasCall(deps.Accesses(f.Body)[buffer]) || callsWith(f.Body, buffer):
-		return refuse("pair before tensorize", "%%%s is an operand of a call", buffer)
+		refuse("", "the %d elements of dimension %d of %%%s are no pairs", b.Shape[dim], dim, buffer)
 	}
+	noCalls(f, buffer, "pair")
 	r := deps.ScopeOf(f.Body).Ranges
-	var pk *Pack
-	var st *ir.Store
-	if alloc := ir.FindAlloc(f.Body, buffer); alloc != nil {
-		var err error
-		if st, err = solePlainStore(f, alloc, dim); err != nil {
-			return nil, nil, err
-		}
-	} else {
-		i, err := parameter(f, buffer)
-		if err != nil {
-			return nil, nil, err
-		}
-		pk = &Pack{Param: buffer, Func: pairing(b, dim)}
-		to := b
-		to.Enc = ir.Encoding{}
-		f = withParam(f, i, to)
-	}
-	load := func(l *ir.Load, e ir.Expr) ir.Expr {
-		idx := append([]ir.Expr{}, l.Idx...)
+	at := func(l *ir.Load, e ir.Expr) ir.Expr {
+		idx := slices.Clone(l.Idx)
 		idx[dim] = arith.Simplify(e, r)
 		return &ir.Load{Buf: l.Buf, T: l.T, Idx: idx}
 	}
-	body := ir.MapStmt(f.Body, nil, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			l, ok := e.(*ir.Load)
-			if !ok || l.Buf != buffer {
-				return e
-			}
-			both := &ir.Binary{Op: ir.Xor, A: load(l, ir.Bin(ir.Sub, l.Idx[dim], ir.Int(1))), B: l}
-			rest := arith.Simplify(ir.Bin(ir.Mod, l.Idx[dim], ir.Int(2)), r)
-			if k, ok := rest.(*ir.IntImm); ok {
-				if k.V == 0 {
-					return l
-				}
-				return both
-			}
+	body := ir.MapStmt(f.Body, nil, mapLoads(buffer, func(l *ir.Load) ir.Expr {
+		both := &ir.Binary{Op: ir.Xor, A: at(l, ir.Bin(ir.Sub, l.Idx[dim], ir.Int(1))), B: l}
+		rest := arith.Simplify(ir.Bin(ir.Mod, l.Idx[dim], ir.Int(2)), r)
+		if k, ok := rest.(*ir.IntImm); !ok {
 			return &ir.Select{Cond: ir.Bin(ir.Eq, rest, ir.Int(1)), A: both, B: l}
-		})
-	})
-	if st != nil {
-		val := paired(st.Val, st.Idx[dim].(*ir.Var), r)
-		body = ir.MapStmt(body, func(s ir.Stmt) ir.Stmt {
-			if x, ok := s.(*ir.Store); ok && x.Buf == buffer {
-				return &ir.Store{Buf: buffer, Idx: x.Idx, Val: val}
-			}
-			return s
-		}, nil)
+		} else if k.V != 0 {
+			return both
+		}
+		return l
+	}))
+	alloc := ir.FindAlloc(f.Body, buffer)
+	if alloc == nil {
+		b.Enc = ir.Encoding{}
+		f = withParam(f, parameter(f, buffer), b)
+		return f.WithBody(body), &Pack{Param: buffer, Func: pairing(b, dim)}
 	}
-	return f.WithBody(body), pk, nil
+	st := solePlainStore(f, alloc, dim)
+	val := paired(st.Val, st.Idx[dim].(*ir.Var), r)
+	return f.WithBody(mapStores(body, buffer, func(x *ir.Store) ir.Stmt {
+		return &ir.Store{Buf: buffer, Idx: x.Idx, Val: val}
+	})), nil
 }
 
 // paired is val, the word at v, where v is even, and its difference from the word before where v is
 // odd. Conditions that are the same for both words stay outside, so that whole vectors are chosen
 // by them.
 func paired(val ir.Expr, v *ir.Var, r arith.Ranges) ir.Expr {
-	moves := func(e ir.Expr) bool { return uses(e, func(n string) bool { return n == v.Name }) }
+	moves := func(e ir.Expr) bool { return ir.Mentions(e, v.Name) }
 	odd := ir.Bin(ir.Eq, ir.Bin(ir.Mod, v, ir.Int(2)), ir.Int(1))
 	if s, ok := val.(*ir.Select); ok && !moves(s.Cond) {
 		return &ir.Select{Cond: s.Cond, A: paired(s.A, v, r), B: paired(s.B, v, r)}
@@ -111,28 +82,14 @@ func paired(val ir.Expr, v *ir.Var, r arith.Ranges) ir.Expr {
 	return &ir.Binary{Op: ir.Xor, A: val, B: &ir.Select{Cond: odd, A: before, B: zero}}
 }
 
-func callsWith(s ir.Stmt, buffer string) bool {
-	found := false
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if c, ok := s.(*ir.Call); ok {
-			for _, w := range c.Args {
-				found = found || w.Buf == buffer
-			}
-		}
-		return true
-	})
-	return found
-}
-
 // solePlainStore is the one store that sets an alloc, by a plain loop in dimension dim.
-func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
+func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) *ir.Store {
 	b := alloc.Buf.Name
-	refuse := func(format string, args ...any) (*ir.Store, error) {
-		return nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: "pair before splitting, and before compute_at"}
+	refuse := func(format string, args ...any) {
+		refuse("pair before splitting, and before compute_at", format, args...)
 	}
 	var st *ir.Store
-	n := 0
-	guarded := false
+	n, guarded := 0, false
 	walkGuarded(alloc.Body, false, func(s ir.Stmt, under bool) {
 		if x, ok := s.(*ir.Store); ok && x.Buf == b {
 			st = x
@@ -142,19 +99,19 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 	})
 	switch {
 	case n != 1:
-		return refuse("%%%s is set in %d places, not one", b, n)
+		refuse("%%%s is set in %d places, not one", b, n)
 	case guarded:
-		return refuse("%%%s is set under a condition", b)
+		refuse("%%%s is set under a condition", b)
 	case st.Op != ir.Assign:
-		return refuse("%%%s is accumulated into by %s", b, deps.Shorten(ir.StmtString(st)))
+		refuse("%%%s is accumulated into by %s", b, deps.Shorten(ir.StmtString(st)))
 	}
 	v, ok := st.Idx[dim].(*ir.Var)
 	if !ok {
-		return refuse("dimension %d of %%%s is written at %s, not by a plain loop", dim, b, ir.ExprString(st.Idx[dim]))
+		refuse("dimension %d of %%%s is written at %s, not by a plain loop", dim, b, ir.ExprString(st.Idx[dim]))
 	}
 	for d, e := range st.Idx {
-		if d != dim && uses(e, func(n string) bool { return n == v.Name }) {
-			return refuse("loop %%%s indexes two dimensions of %%%s", v.Name, b)
+		if d != dim && ir.Mentions(e, v.Name) {
+			refuse("loop %%%s indexes two dimensions of %%%s", v.Name, b)
 		}
 	}
 	loop := ir.FindLoop(f.Body, v.Name)
@@ -162,14 +119,14 @@ func solePlainStore(f *ir.Func, alloc *ir.Alloc, dim int) (*ir.Store, error) {
 	reads := deps.Accesses(&ir.Store{Buf: b, Val: st.Val})
 	for _, name := range slices.Sorted(maps.Keys(reads)) {
 		if ir.FindAlloc(loop, name) != nil {
-			return refuse("%%%s, from which %%%s is computed, is another one in each iteration of loop %%%s", name, b,
+			refuse("%%%s, from which %%%s is computed, is another one in each iteration of loop %%%s", name, b,
 				v.Name)
 		}
 		if deps.Written(acc[name]) && (name != b || len(reads[b]) > 1) {
-			return refuse("%%%s, from which %%%s is computed, is written in the same loop", name, b)
+			refuse("%%%s, from which %%%s is computed, is written in the same loop", name, b)
 		}
 	}
-	return st, nil
+	return st
 }
 
 // pairing is the Func that makes the pairs of a parameter.

@@ -7,7 +7,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// Parallel marks a loop to share its iterations among threads. Other systems: Halide and TVM
+// parallel marks a loop to share its iterations among threads. Other systems: Halide and TVM
 // parallel.
 //
 //	for %l in 0:14 { S }   =>   for %l in 0:14 parallel { S }
@@ -25,27 +25,16 @@ import (
 //	for %h in 0:13 { tables of row h   for %q in 0:8 parallel { sums of block q } }
 //
 // makes the tables once in each thread, however many blocks that has.
-func Parallel(f *ir.Func, loop string) (*ir.Func, error) {
-	if _, err := findLoop(f, loop); err != nil {
-		return nil, err
-	}
+func parallel(f *ir.Func, loop string) *ir.Func {
+	findLoop(f, loop)
 	around := path(f.Body, loop)
 	around = around[:len(around)-1]
 	if !slices.ContainsFunc(around, func(p *ir.For) bool { return p.Extent > 1 }) {
 		for _, p := range slices.Backward(around) {
-			g, err := interchange(f, p.Var, loop)
-			if err != nil {
-				return nil, err
-			}
-			f = g
+			f = interchange(f, p.Var, loop)
 		}
 	}
-	g, err := mark(f, ir.FindLoop(f.Body, loop), ir.Parallel)
-	if err != nil {
-		return nil, err
-	}
-	if err := deps.Check(g); err != nil {
-		return nil, err
-	}
-	return g, nil
+	g := mark(f, ir.FindLoop(f.Body, loop), ir.Parallel)
+	must(deps.Check(g))
+	return g
 }

@@ -12,9 +12,9 @@ import (
 
 	"ripc/codegen/llvm/emit"
 	"ripc/internal/difftest"
-	"ripc/internal/judge"
 	"ripc/ir"
 	"ripc/schedule"
+	"ripc/schedule/steps"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -145,7 +145,7 @@ func tensorize(f *ir.Func, loops []string, loop string, draw func(label string, 
 	first := draw("instruction", len(names))
 	for _, name := range slices.Concat(names[first:], names[:first]) {
 		for _, l := range loops {
-			if _, err := schedule.Tensorize(f, l, all[name]); err == nil {
+			if _, err := steps.Tensorize(l, all[name]).Apply(f, schedule.WithInstrs(all)); err == nil {
 				return fmt.Sprintf("tensorize %s %s", l, name)
 			}
 		}
@@ -178,7 +178,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 		h := r.Func
 		var e *ir.Error
 		switch {
-		case err == nil && judge.Iterations(h.Body) > 1<<20: // tiny tiles of guarded tiles of ... take the interpreter for ever
+		case err == nil && difftest.Iterations(h.Body) > 1<<20: // tiny tiles of guarded tiles of ... take the interpreter for ever
 		case err == nil:
 			g = h
 			packs = append(packs, r.Packs...)
@@ -193,7 +193,7 @@ func checkRandom(t testing.TB, steps int, draw func(label string, n int) int, fi
 	t.Logf("trace:\n%s", trace)
 	whole := schedule.Result{Func: g, Packs: packs}.PackingFunc()
 	difftest.Same(t, f, whole)
-	difftest.Same(t, f, judge.Backwards(whole))
+	difftest.Same(t, f, difftest.Backwards(whole))
 	parsed, err := schedule.ParseTrace("trace", trace.String())
 	if err != nil {
 		t.Fatal(err)

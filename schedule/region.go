@@ -1,8 +1,6 @@
 package schedule
 
 import (
-	"fmt"
-
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -19,10 +17,10 @@ type extent struct {
 // regionOf returns the part of buffer b that one iteration of loop l touches by the accesses as:
 // the smallest index and a constant extent in each dimension, or the whole dimension where they are
 // not known.
-func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string) ([]extent, error) {
+func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string) []extent {
 	still := sc.Outer[l.Var].With(l.Var)
 	if hasCall(as) {
-		return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is an operand of a call", b.Name), Help: op + " before tensorize"}
+		refuse(op+" before tensorize", "%%%s is an operand of a call", b.Name)
 	}
 	var region []extent
 	for d, size := range b.Shape {
@@ -51,7 +49,7 @@ func regionOf(sc deps.Scope, l *ir.For, b ir.Buffer, as []deps.Access, op string
 		}
 		region = append(region, e)
 	}
-	return region, nil
+	return region
 }
 
 // relocate turns the accesses of buffer from below s into accesses of buffer to, which holds a

@@ -10,7 +10,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// Reorder puts nested loops into the order given, outermost first; loops that are not named stay
+// reorder puts nested loops into the order given, outermost first; loops that are not named stay
 // where they are. Other systems: Halide and TVM reorder, Exo reorder_loops (with fission).
 //
 //	for %a in 0:A { for %b in 0:B { S } }                =>  for %b in 0:B { for %a in 0:A { S } }
@@ -22,11 +22,8 @@ import (
 // the loops are not nested in one another, if an alloc lies between them, and if one is parallel.
 // It is refused if iterations of a distributed loop share elements, and if the order of a float
 // accumulation, or of anything else but an integer reduction, would change.
-func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
-	chain, err := chainOf(f, loops)
-	if err != nil {
-		return nil, err
-	}
+func reorder(f *ir.Func, loops ...string) *ir.Func {
+	chain := chainOf(f, loops)
 	target := append([]string{}, chain...)
 	next := 0
 	for i, n := range chain {
@@ -37,24 +34,20 @@ func Reorder(f *ir.Func, loops ...string) (*ir.Func, error) {
 	}
 	for p, want := range target {
 		for c := slices.Index(chain, want); c > p; c-- {
-			if f, err = interchange(f, chain[c-1], chain[c]); err != nil {
-				return nil, err
-			}
+			f = interchange(f, chain[c-1], chain[c])
 			chain[c-1], chain[c] = chain[c], chain[c-1]
 		}
 	}
-	return f, nil
+	return f
 }
 
 // chainOf lists the loops from the outermost to the innermost named one. All must lie on one path.
-func chainOf(f *ir.Func, loops []string) ([]string, error) {
+func chainOf(f *ir.Func, loops []string) []string {
 	var deepest []*ir.For
 	for i, n := range loops {
-		if _, err := findLoop(f, n); err != nil {
-			return nil, err
-		}
+		findLoop(f, n)
 		if slices.Contains(loops[:i], n) {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is named twice", n)}
+			refuse("", "loop %%%s is named twice", n)
 		}
 		if p := path(f.Body, n); len(p) > len(deepest) {
 			deepest = p
@@ -76,35 +69,26 @@ func chainOf(f *ir.Func, loops []string) ([]string, error) {
 			for _, l := range deepest {
 				names = append(names, l.Var)
 			}
-			return nil, &ir.Error{
-				Msg:  fmt.Sprintf("loop %%%s is not nested with %%%s", n, deepest[len(deepest)-1].Var),
-				Help: "loops around that one: " + strings.Join(names, " "),
-			}
+			refuse("loops around that one: "+strings.Join(names, " "), "loop %%%s is not nested with %%%s", n,
+				deepest[len(deepest)-1].Var)
 		}
 	}
-	return chain, nil
+	return chain
 }
 
 // interchange swaps loop outer with inner, the next loop inside it, distributing outer over the
 // statements beside inner.
-func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
+func interchange(f *ir.Func, outer, inner string) *ir.Func {
 	a := ir.FindLoop(f.Body, outer)
 	if a.Kind == ir.Parallel || ir.FindLoop(a.Body, inner).Kind == ir.Parallel {
-		return nil, &ir.Error{Msg: "a parallel loop stays where it is", Help: "reorder before parallel"}
+		refuse("reorder before parallel", "a parallel loop stays where it is")
 	}
-	x, err := expose(a.Body, inner)
-	if err != nil {
-		return nil, err
-	}
+	x := expose(a.Body, inner)
 	b := x.loop
 	for _, g := range [][2][]ir.Stmt{{x.before, {b}}, {x.before, x.after}, {{b}, x.after}} {
-		if err := checkFission(f, a, g[0], g[1]); err != nil {
-			return nil, err
-		}
+		checkFission(f, a, g[0], g[1])
 	}
-	if err := checkInterchange(f, a, b, b.Body); err != nil {
-		return nil, err
-	}
+	checkInterchange(f, a, b, b.Body)
 	var names used
 	copyOver := func(ss []ir.Stmt) []ir.Stmt {
 		if !doesSomething(ss) {
@@ -120,7 +104,7 @@ func interchange(f *ir.Func, outer, inner string) (*ir.Func, error) {
 	out := copyOver(x.before)
 	out = append(out, b.WithBody(a.WithBody(b.Body)))
 	out = append(out, copyOver(x.after)...)
-	return replaceLoop(f, outer, ir.Seq(out...)), nil
+	return replaceLoop(f, outer, ir.Seq(out...))
 }
 
 // exposed is a body taken apart around one of its loops.
@@ -132,45 +116,39 @@ type exposed struct {
 
 // expose writes body as a sequence with the loop called name as a member: conditions around the
 // loop move into it and onto the statements beside it.
-func expose(body ir.Stmt, name string) (exposed, error) {
+func expose(body ir.Stmt, name string) exposed {
 	switch s := body.(type) {
 	case *ir.For:
-		return exposed{loop: s}, nil
+		return exposed{loop: s}
 	case *ir.Block:
 		for i, t := range s.Stmts {
 			if ir.FindLoop(t, name) == nil {
 				continue
 			}
-			x, err := expose(t, name)
+			x := expose(t, name)
 			x.before = append(append([]ir.Stmt{}, s.Stmts[:i]...), x.before...)
 			x.after = append(append([]ir.Stmt{}, x.after...), s.Stmts[i+1:]...)
-			return x, err
+			return x
 		}
 	case *ir.If:
 		if s.Else != nil {
-			return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if with an else", name)}
+			refuse("", "loop %%%s lies in an if with an else", name)
 		}
 		acc := deps.Accesses(s.Then)
 		for _, b := range slices.Sorted(maps.Keys(deps.Accesses(&ir.If{Cond: s.Cond, Then: &ir.Block{}}))) {
 			if deps.Written(acc[b]) {
-				return exposed{}, &ir.Error{Msg: fmt.Sprintf("loop %%%s lies in an if with a condition on %%%s, "+
-					"which is written there", name, b)}
+				refuse("", "loop %%%s lies in an if with a condition on %%%s, which is written there", name, b)
 			}
 		}
-		x, err := expose(s.Then, name)
-		if err != nil {
-			return exposed{}, err
-		}
+		x := expose(s.Then, name)
 		x.before, x.after = guard(s.Cond, x.before), guard(s.Cond, x.after)
 		x.loop = x.loop.WithBody(&ir.If{Cond: s.Cond, Then: x.loop.Body})
-		return x, nil
+		return x
 	case *ir.Alloc:
-		return exposed{}, &ir.Error{
-			Msg:  fmt.Sprintf("the alloc of %%%s lies between the loops", s.Buf.Name),
-			Help: fmt.Sprintf("reorder before compute_at %s", s.Buf.Name),
-		}
+		refuse(fmt.Sprintf("reorder before compute_at %s", s.Buf.Name), "the alloc of %%%s lies between the loops",
+			s.Buf.Name)
 	}
-	return exposed{}, &ir.Error{Msg: fmt.Sprintf("no loop %%%s in the body", name)}
+	panic(refusal("", "no loop %%%s in the body", name))
 }
 
 func guard(cond ir.Expr, ss []ir.Stmt) []ir.Stmt {

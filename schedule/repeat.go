@@ -1,8 +1,6 @@
 package schedule
 
 import (
-	"fmt"
-
 	"ripc/ir"
 	"ripc/ir/deps"
 )
@@ -10,10 +8,8 @@ import (
 // checkRepeatable refuses tail=shift unless an iteration of l may run twice: iterations touch
 // different elements, and an iteration reads elements of its output buffers only after setting them
 // with "=".
-func checkRepeatable(f *ir.Func, l *ir.For) error {
-	if err := deps.Independent(f, l, "shift the last tile of", deps.Nothing); err != nil {
-		return err
-	}
+func checkRepeatable(f *ir.Func, l *ir.For) {
+	must(deps.Independent(f, l, "shift the last tile of", deps.Nothing))
 	c := newRepeatCheck(f, l.Body)
 	for b, as := range deps.Accesses(l.Body) {
 		if deps.Written(as) {
@@ -22,13 +18,10 @@ func checkRepeatable(f *ir.Func, l *ir.For) error {
 	}
 	c.stmt(l.Body, nil)
 	if c.bad == "" {
-		return nil
+		return
 	}
-	return &ir.Error{
-		Msg: fmt.Sprintf("cannot shift the last tile of loop %%%s: done twice, it would change %%%s in %s", l.Var,
-			c.badBuf, c.bad),
-		Help: "use tail=guard or tail=cut; shift needs iterations that set with = whatever they accumulate",
-	}
+	refuse("use tail=guard or tail=cut; shift needs iterations that set with = whatever they accumulate",
+		"cannot shift the last tile of loop %%%s: done twice, it would change %%%s in %s", l.Var, c.badBuf, c.bad)
 }
 
 // defined is an element, or with loops over it a block of them, that "=" has set in this iteration.

@@ -1,11 +1,11 @@
 package schedule
 
 import (
-	"fmt"
-	"strings"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // replaceLoop puts s in the place of the loop called name.
@@ -166,39 +166,86 @@ func removeStmts(s ir.Stmt, drop []ir.Stmt) ir.Stmt {
 		}
 		return ir.Seq(out...)
 	}
-	for _, d := range drop {
-		if s == d {
-			return &ir.Block{}
-		}
+	if slices.Contains(drop, s) {
+		return &ir.Block{}
 	}
 	return s
-}
-
-func noAlloc(f *ir.Func, buffer string) error {
-	var names []string
-	ir.Walk(f.Body, func(t ir.Stmt) bool {
-		if a, ok := t.(*ir.Alloc); ok {
-			names = append(names, a.Buf.Name)
-		}
-		return true
-	})
-	help := "the func has no allocs"
-	if len(names) > 0 {
-		help = "allocs: " + strings.Join(names, " ")
-	}
-	return &ir.Error{Msg: fmt.Sprintf("%%%s is not a buffer from alloc", buffer), Help: help}
 }
 
 // affineKey compares affine forms: equal keys, equal values where neither reads memory.
 func affineKey(a arith.Affine) string { return ir.ExprString(a.Expr()) }
 
 func uses(e ir.Expr, is func(string) bool) bool {
-	found := false
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if v, ok := e.(*ir.Var); ok && is(v.Name) {
-			found = true
-		}
-		return !found
+	return ir.Contains(e, func(e ir.Expr) bool {
+		v, ok := e.(*ir.Var)
+		return ok && is(v.Name)
 	})
-	return found
+}
+
+// mentionsAny reports whether a variable occurs in one of the expressions.
+func mentionsAny(es []ir.Expr, name string) bool {
+	return slices.ContainsFunc(es, func(e ir.Expr) bool { return ir.Mentions(e, name) })
+}
+
+// mapOwn maps the expressions of s itself, not of statements below it.
+func mapOwn(s ir.Stmt, f func(ir.Expr) ir.Expr) ir.Stmt {
+	switch x := s.(type) {
+	case *ir.If:
+		return &ir.If{Cond: f(x.Cond), Then: x.Then, Else: x.Else}
+	case *ir.Store, *ir.Call:
+		return ir.MapStmt(s, nil, f)
+	}
+	return s
+}
+
+// mapLoads maps the loads from a buffer in an expression.
+func mapLoads(buf string, f func(*ir.Load) ir.Expr) func(ir.Expr) ir.Expr {
+	return func(e ir.Expr) ir.Expr {
+		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
+			if l, ok := e.(*ir.Load); ok && l.Buf == buf {
+				return f(l)
+			}
+			return e
+		})
+	}
+}
+
+// mapStores maps the stores to a buffer below s.
+func mapStores(s ir.Stmt, buf string, f func(*ir.Store) ir.Stmt) ir.Stmt {
+	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
+		if st, ok := s.(*ir.Store); ok && st.Buf == buf {
+			return f(st)
+		}
+		return s
+	}, nil)
+}
+
+// copied gives the loops and buffers below s the names that name makes of theirs.
+func copied(s ir.Stmt, name func(string) string) ir.Stmt {
+	loops, bufs := map[string]string{}, map[string]string{}
+	for t := range ir.Stmts(s) {
+		switch t := t.(type) {
+		case *ir.For:
+			loops[t.Var] = name(t.Var)
+		case *ir.Alloc:
+			bufs[t.Buf.Name] = name(t.Buf.Name)
+		}
+	}
+	return rename(s, loops, bufs)
+}
+
+// noStoreInLanes refuses stores in vectorize loops that would become loops over parts.
+func noStoreInLanes(f *ir.Func, step, parts string, becomesLoop func(*ir.Store) bool) {
+	for s := range ir.Stmts(f.Body) {
+		l, ok := s.(*ir.For)
+		if !ok || l.Kind != ir.Vectorize {
+			continue
+		}
+		for t := range ir.Stmts(l.Body) {
+			if st, ok := t.(*ir.Store); ok && becomesLoop(st) {
+				refuse(step+" before vectorize", "%s would be a loop inside a vectorize loop, in %s", parts,
+					storeText([]deps.Access{{Store: st}}))
+			}
+		}
+	}
 }

@@ -2,13 +2,14 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
 )
 
-// SetEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an
+// setEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an
 // innermost dimension, least significant part first, which is how words lie in memory. Popcounts
 // that are summed up are split into those of the parts, by a loop of their own, so that the parts
 // can become lanes (see Rfactor). Other systems: none.
@@ -27,41 +28,29 @@ import (
 // the name of the buffer that is stored to, and .part. It is refused if the types are not unsigned
 // integers, the new one narrower; for outputs; if a call takes the buffer; if a store into it
 // combines otherwise than by |=; and if a vectorize loop would get a loop inside.
-func SetEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *Pack, error) {
-	refuse := func(help, format string, args ...any) (*ir.Func, *Pack, error) {
-		return nil, nil, &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
-	}
-	b, ok := f.Buffers()[buffer]
-	switch {
-	case !ok:
-		return nil, nil, noBuffer(f, buffer)
-	case !b.Type.IsInt() || b.Type.Signed() || !t.IsInt() || t.Signed() || t.Bits() >= b.Type.Bits():
-		return refuse("view u64, u32 or u16 as something narrower: u8, u16 or u32",
+func setEncoding(f *ir.Func, buffer string, t ir.Type, loop string) (*ir.Func, *Pack) {
+	b := findBuffer(f, buffer)
+	if !b.Type.IsInt() || b.Type.Signed() || !t.IsInt() || t.Signed() || t.Bits() >= b.Type.Bits() {
+		refuse("view u64, u32 or u16 as something narrower: u8, u16 or u32",
 			"%%%s of type %s has no parts of type %s", buffer, b.Type, t)
-	case callsWith(f.Body, buffer):
-		return refuse("set_encoding before tensorize", "%%%s is an operand of a call", buffer)
 	}
+	noCalls(f, buffer, "set_encoding")
 	e := &encoding{of: b, to: b, names: namesOf(f), loop: loop, ranges: deps.ScopeOf(f.Body).Ranges}
 	if loop != "" && e.names[loop] {
-		return refuse("give other names after ->", "the name %%%s is taken", loop)
+		refuse("give other names after ->", "the name %%%s is taken", loop)
 	}
 	e.parts = b.Type.Bits() / t.Bits()
 	e.to.Type, e.to.Enc, e.to.Range = t, ir.Encoding{}, ir.Range{}
-	e.to.Shape = append(append([]int{}, b.Shape...), e.parts)
-	param, err := parameter(f, buffer)
-	if err != nil {
-		return nil, nil, err
+	e.to.Shape = append(slices.Clone(b.Shape), e.parts)
+	param := parameter(f, buffer)
+	noStoreInLanes(f, "set_encoding", fmt.Sprintf("the parts of %%%s", buffer), func(s *ir.Store) bool {
+		return s.Buf == buffer || e.counted(s)
+	})
+	g := withBuffer(f.WithBody(ir.MapStmt(f.Body, e.stmt, nil)), param, e.to)
+	if param < 0 {
+		return g, nil
 	}
-	g := f.WithBody(e.stmt(f.Body, false))
-	if e.err != nil {
-		return nil, nil, e.err
-	}
-	var view *Pack
-	if param >= 0 {
-		g = withParam(g, param, e.to)
-		view = &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
-	}
-	return g, view, nil
+	return g, &Pack{Param: buffer, Func: viewing(b, e.to), View: true}
 }
 
 // encoding is a change of a buffer's type.
@@ -71,80 +60,45 @@ type encoding struct {
 	loop   string // of the parts; "" is one named after each buffer
 	names  used
 	ranges arith.Ranges
-	err    error
 }
 
-// stmt rewrites s; lanes says whether it is in a vectorize loop.
-func (e *encoding) stmt(s ir.Stmt, lanes bool) ir.Stmt {
-	switch x := s.(type) {
-	case *ir.For:
-		return x.WithBody(e.stmt(x.Body, lanes || x.Kind == ir.Vectorize))
-	case *ir.Block:
-		out := make([]ir.Stmt, len(x.Stmts))
-		for i, t := range x.Stmts {
-			out[i] = e.stmt(t, lanes)
-		}
-		return ir.Seq(out...)
-	case *ir.If:
-		out := &ir.If{Cond: e.read(x.Cond), Then: e.stmt(x.Then, lanes)}
-		if x.Else != nil {
-			out.Else = e.stmt(x.Else, lanes)
-		}
-		return out
-	case *ir.Alloc:
-		buf := x.Buf
-		if buf.Name == e.of.Name {
-			buf = e.to
-		}
-		return &ir.Alloc{Buf: buf, Body: e.stmt(x.Body, lanes)}
-	case *ir.Store:
-		return e.store(x, lanes)
+// stmt rewrites s: a store into the buffer, a part at a time; one into another buffer, its
+// popcounts of the buffer if it sums them.
+func (e *encoding) stmt(s ir.Stmt) ir.Stmt {
+	st, ok := s.(*ir.Store)
+	counted := ok && e.counted(st)
+	if !ok || st.Buf != e.of.Name && !counted {
+		return mapOwn(s, e.read)
 	}
-	return ir.MapStmt(s, nil, e.read)
-}
-
-// store rewrites a store: into the buffer, a part at a time; into another one, its popcounts of the
-// buffer if it sums them.
-func (e *encoding) store(s *ir.Store, lanes bool) ir.Stmt {
-	idx := make([]ir.Expr, len(s.Idx))
-	for i, x := range s.Idx {
-		idx[i] = e.read(x)
-	}
-	counted := e.counted(s)
-	if s.Buf != e.of.Name && !counted {
-		return &ir.Store{Buf: s.Buf, Idx: idx, Op: s.Op, Val: e.read(s.Val)}
-	}
-	refuse := func(help, format string, args ...any) ir.Stmt {
-		if e.err == nil {
-			e.err = &ir.Error{Msg: fmt.Sprintf(format, args...), Help: help}
-		}
-		return s
-	}
-	switch {
-	case lanes:
-		return refuse("set_encoding before vectorize", "the parts of %%%s would be a loop inside a vectorize loop, "+
-			"in %s", e.of.Name, storeText([]deps.Access{{Store: s}}))
-	case !counted && s.Op != ir.Assign && s.Op != ir.OrTo:
-		return refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, s.Op,
-			storeText([]deps.Access{{Store: s}}))
+	if !counted && st.Op != ir.Assign && st.Op != ir.OrTo {
+		refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, st.Op,
+			storeText([]deps.Access{{Store: st}}))
 	}
 	name := e.loop
 	if name == "" {
-		name = s.Buf + ".part"
+		name = st.Buf + ".part"
 	}
 	if e.names[name] {
 		name = e.names.copyOf(name)
-	} else if err := e.names.take(name); err != nil {
-		return refuse("", "%v", err)
+	} else {
+		e.names.take(name)
 	}
 	v := ir.V(name)
-	out := &ir.Store{Buf: s.Buf, Idx: idx, Op: s.Op}
+	out := &ir.Store{Buf: st.Buf, Idx: e.readAll(st.Idx), Op: st.Op}
 	if counted {
-		out.Val = e.count(s.Val, v)
+		out.Val = e.count(st.Val, v)
 	} else {
-		out.Idx, out.Val = append(idx, v), e.part(s.Val, v)
+		out.Idx, out.Val = extend(out.Idx, v), e.part(st.Val, v)
 	}
 	return &ir.For{Var: name, Extent: e.parts, Axis: ir.Part, Body: out}
+}
+
+func (e *encoding) readAll(es []ir.Expr) []ir.Expr {
+	out := make([]ir.Expr, len(es))
+	for i, x := range es {
+		out[i] = e.read(x)
+	}
+	return out
 }
 
 // counted reports whether s sums up popcounts of words of the buffer, alone or times something. A
@@ -164,12 +118,12 @@ func (e *encoding) counted(s *ir.Store) bool {
 			x = y.A
 			continue
 		case *ir.Binary:
-			if !widened && (y.Op == ir.Mul || y.Op == ir.Shl) && !e.reads(y.B) {
+			if !widened && (y.Op == ir.Mul || y.Op == ir.Shl) && !ir.Reads(y.B, e.of.Name) {
 				x = y.A
 				continue
 			}
 		case *ir.Unary:
-			return y.Op == ir.Popcount && y.Type() == e.of.Type && e.reads(y.A)
+			return y.Op == ir.Popcount && y.Type() == e.of.Type && ir.Reads(y.A, e.of.Name)
 		}
 		return false
 	}
@@ -201,28 +155,13 @@ func viewing(from, to ir.Buffer) *ir.Func {
 	})
 }
 
-// reads reports whether x reads the buffer.
-func (e *encoding) reads(x ir.Expr) bool {
-	found := false
-	ir.WalkExpr(x, func(y ir.Expr) bool {
-		l, ok := y.(*ir.Load)
-		found = found || ok && l.Buf == e.of.Name
-		return !found
-	})
-	return found
-}
-
 // part is part v of the word x.
 func (e *encoding) part(x ir.Expr, v ir.Expr) ir.Expr {
 	t := e.to.Type
 	switch y := x.(type) {
 	case *ir.Load:
 		if y.Buf == e.of.Name {
-			idx := make([]ir.Expr, len(y.Idx))
-			for i, x := range y.Idx {
-				idx[i] = e.read(x)
-			}
-			return e.element(idx, v)
+			return e.element(e.readAll(y.Idx), v)
 		}
 	case *ir.Binary:
 		if y.Op == ir.And || y.Op == ir.Or || y.Op == ir.Xor {
@@ -251,7 +190,7 @@ func (e *encoding) part(x ir.Expr, v ir.Expr) ir.Expr {
 // read is x with the words of the buffer as they are now: a part that is taken of one is read
 // itself, other words are put together.
 func (e *encoding) read(x ir.Expr) ir.Expr {
-	if !e.reads(x) {
+	if !ir.Reads(x, e.of.Name) {
 		return x
 	}
 	words := map[ir.Expr]*ir.Load{}
@@ -278,7 +217,7 @@ func (e *encoding) read(x ir.Expr) ir.Expr {
 
 // element is part v of the word at idx.
 func (e *encoding) element(idx []ir.Expr, v ir.Expr) ir.Expr {
-	return &ir.Load{Buf: e.of.Name, T: e.to.Type, Idx: append(append([]ir.Expr{}, idx...), v)}
+	return &ir.Load{Buf: e.of.Name, T: e.to.Type, Idx: extend(idx, v)}
 }
 
 // word puts the word at idx together.

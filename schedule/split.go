@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"ripc/ir"
@@ -40,7 +41,7 @@ func ParseTail(s string) (Tail, error) {
 	return 0, &ir.Error{Msg: fmt.Sprintf("unknown tail %q", s), Help: "tails: guard, cut, perfect, shift"}
 }
 
-// Split replaces a loop of extent E by an outer loop over tiles and an inner loop within a tile of
+// split replaces a loop of extent E by an outer loop over tiles and an inner loop within a tile of
 // size factor. Other systems: Halide and TVM split, Exo divide_loop.
 //
 //	for %l in 0:E { S }
@@ -56,14 +57,9 @@ func ParseTail(s string) (Tail, error) {
 // and with cut or shift if the factor exceeds the extent. With shift it is refused if doing an
 // iteration of l twice could change the result. As a step it is also refused with guard where l
 // counts a shift of bits.
-func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) (*ir.Func, error) {
-	l, err := findLoop(f, loop)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSplit(l, factor, tail); err != nil {
-		return nil, err
-	}
+func split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) *ir.Func {
+	l := findLoop(f, loop)
+	checkSplit(l, factor, tail)
 	if outer == "" {
 		outer = l.Var + ".o"
 	}
@@ -73,9 +69,7 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 	names := namesOf(f)
 	delete(names, l.Var)
 	for _, n := range []string{outer, inner} {
-		if err := names.take(n); err != nil {
-			return nil, err
-		}
+		names.take(n)
 	}
 
 	base := ir.Bin(ir.Mul, ir.V(outer), ir.Int(factor))
@@ -90,9 +84,7 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 		tiles--
 		after = cutTail(f, l, factor, names)
 	case tail == TailShift:
-		if err := checkRepeatable(f, l); err != nil {
-			return nil, err
-		}
+		checkRepeatable(f, l)
 		base = ir.Bin(ir.Min, base, ir.Int(l.Extent-factor))
 	}
 	r := deps.ScopeOf(f.Body).Ranges.With(outer, tiles).With(inner, factor)
@@ -102,35 +94,27 @@ func Split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) 
 	}
 	nest := ir.Nest([]ir.Loop{{Var: outer, Extent: tiles, Axis: l.Axis}, {Var: inner, Extent: factor, Axis: l.Axis}},
 		body)
-	return replaceLoop(f, l.Var, ir.Seq(nest, after)), nil
+	return replaceLoop(f, l.Var, ir.Seq(nest, after))
 }
 
-func checkSplit(l *ir.For, factor int, tail Tail) error {
+func checkSplit(l *ir.For, factor int, tail Tail) {
+	unmarked(l, "split it")
 	switch {
-	case l.Kind != ir.Serial:
-		return &ir.Error{Msg: fmt.Sprintf("loop %%%s is marked %s already", l.Var, l.Kind),
-			Help: fmt.Sprintf("split it before %s", l.Kind)}
 	case factor < 1:
-		return &ir.Error{Msg: fmt.Sprintf("factor %d is below 1", factor)}
+		refuse("", "factor %d is below 1", factor)
 	case tail > TailShift:
-		return &ir.Error{Msg: "unknown tail"}
+		refuse("", "unknown tail")
 	case factor > 1<<24:
-		return &ir.Error{Msg: fmt.Sprintf("factor %d is far beyond the extent %d of loop %%%s", factor, l.Extent,
-			l.Var)}
+		refuse("", "factor %d is far beyond the extent %d of loop %%%s", factor, l.Extent, l.Var)
 	case l.Extent%factor == 0 || tail == TailGuard:
-		return nil
+		return
 	case tail == TailPerfect:
-		return &ir.Error{
-			Msg:  fmt.Sprintf("extent %d of loop %%%s is not a multiple of %d", l.Extent, l.Var, factor),
-			Help: "use tail=guard, tail=cut or tail=shift, or factor " + divisors(l.Extent),
-		}
+		refuse("use tail=guard, tail=cut or tail=shift, or factor "+divisors(l.Extent),
+			"extent %d of loop %%%s is not a multiple of %d", l.Extent, l.Var, factor)
 	case factor > l.Extent:
-		return &ir.Error{
-			Msg:  fmt.Sprintf("factor %d exceeds the extent %d of loop %%%s", factor, l.Extent, l.Var),
-			Help: fmt.Sprintf("use tail=guard, or a factor up to %d", l.Extent),
-		}
+		refuse(fmt.Sprintf("use tail=guard, or a factor up to %d", l.Extent),
+			"factor %d exceeds the extent %d of loop %%%s", factor, l.Extent, l.Var)
 	}
-	return nil
 }
 
 // divisors writes them as "1, 2, 4 or 8", at most the twelve smallest.
@@ -151,21 +135,9 @@ func divisors(n int) string {
 // their own.
 func cutTail(f *ir.Func, l *ir.For, factor int, names used) ir.Stmt {
 	v := names.tailOf(l.Var)
-	loops, bufs := map[string]string{}, map[string]string{}
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		switch s := s.(type) {
-		case *ir.For:
-			loops[s.Var] = names.tailOf(s.Var)
-		case *ir.Alloc:
-			bufs[s.Buf.Name] = names.tailOf(s.Buf.Name)
-		}
-		return true
-	})
-	body := rename(l.Body, loops, bufs)
+	body := copied(l.Body, names.tailOf)
 	r := deps.ScopeOf(body).Ranges
-	for k, iv := range deps.ScopeOf(f.Body).Ranges {
-		r[k] = iv
-	}
+	maps.Copy(r, deps.ScopeOf(f.Body).Ranges)
 	rest := l.Extent % factor
 	body = substitute(body, map[string]ir.Expr{l.Var: ir.Bin(ir.Add, ir.V(v), ir.Int(l.Extent-rest))}, r.With(v, rest))
 	return &ir.For{Var: v, Extent: rest, Axis: l.Axis, Body: body}

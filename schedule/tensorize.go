@@ -10,7 +10,7 @@ import (
 	"ripc/ir/deps"
 )
 
-// Tensorize replaces a loop and all in it by a call of an instruction that means the same. Other
+// tensorize replaces a loop and all in it by a call of an instruction that means the same. Other
 // systems: TVM tensorize, Exo replace.
 //
 //	for %acc.o in 0:16 { %acc[%w, %acc.o] += cast<i32>(popcount(%x[%h, %c] ^ %f[%c, %q * 16 + %acc.o])) }
@@ -22,14 +22,11 @@ import (
 // may be the other way round, and the kinds of loops do not matter. It is refused with the first
 // place where they differ, and if a window may leave its buffer, is not contiguous, or overlaps one
 // that is written.
-func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
-	l, err := findLoop(f, loop)
-	if err != nil {
-		return nil, err
-	}
+func tensorize(f *ir.Func, loop string, instr *ir.Func) *ir.Func {
+	l := findLoop(f, loop)
 	for _, p := range path(f.Body, loop) {
 		if p.Kind == ir.Vectorize && p != l || l.Kind == ir.Parallel {
-			return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is %s, which cannot hold a call", p.Var, p.Kind)}
+			refuse("", "loop %%%s is %s, which cannot hold a call", p.Var, p.Kind)
 		}
 	}
 	u := &unifier{instr: instr, sc: deps.ScopeOf(f.Body), given: conditions(f, loop), writes: f.Changes(l),
@@ -43,28 +40,27 @@ func Tensorize(f *ir.Func, loop string, instr *ir.Func) (*ir.Func, error) {
 		if m.where == "at " {
 			m.where = fmt.Sprintf("at loop %%%s", loop)
 		}
-		return nil, &ir.Error{Msg: fmt.Sprintf("loop %%%s is not @%s: %s", loop, instr.Name, m),
-			Help: "reorder, split, unroll or pack until the loop has the instruction's form:\n" +
-				indent(ir.StmtString(instr.Body))}
+		help := "reorder, split, unroll or pack until the loop has the instruction's form:\n"
+		refuse(help+indent(ir.StmtString(instr.Body)), "loop %%%s is not @%s: %s", loop, instr.Name, m)
 	}
 	call := &ir.Call{Fn: instr}
 	for _, p := range instr.Params {
 		w, ok := u.wins[p.Name]
 		if !ok {
-			return nil, &ir.Error{Msg: fmt.Sprintf("@%s does not use its parameter %%%s", instr.Name, p.Name)}
+			refuse("", "@%s does not use its parameter %%%s", instr.Name, p.Name)
 		}
 		for i, q := range instr.Params[:len(call.Args)] {
 			if call.Args[i].Buf != w.Buf {
 				continue
 			}
 			if _, met := u.sc.Touch(windowAccess(call.Args[i], q), windowAccess(w, p), u.sc.Outer[loop]); met {
-				return nil, &ir.Error{Msg: fmt.Sprintf("%%%s is both %%%s and %%%s of @%s, and one of them is written",
-					w.Buf, q.Name, p.Name, instr.Name)}
+				refuse("", "%%%s is both %%%s and %%%s of @%s, and one of them is written", w.Buf, q.Name, p.Name,
+					instr.Name)
 			}
 		}
 		call.Args = append(call.Args, w)
 	}
-	return replaceLoop(f, loop, call), nil
+	return replaceLoop(f, loop, call)
 }
 
 // windowAccess returns the accesses of a call to the window of a parameter.
@@ -76,10 +72,10 @@ func indent(s string) string {
 	return "        " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n        ")
 }
 
-func unknownInstr(instrs map[string]*ir.Func, name string) error {
+func unknownInstr(instrs map[string]*ir.Func, name string) {
 	help := "the target has no instructions for tensorize"
 	if len(instrs) > 0 {
 		help = "instructions: " + strings.Join(slices.Sorted(maps.Keys(instrs)), " ")
 	}
-	return &ir.Error{Msg: fmt.Sprintf("no instruction @%s", name), Help: help}
+	refuse(help, "no instruction @%s", name)
 }

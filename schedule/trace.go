@@ -1,13 +1,11 @@
 package schedule
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ripc/ir"
-	"ripc/ir/deps"
 )
 
 // Trace is a schedule: steps in the order in which they are applied.
@@ -45,13 +43,9 @@ func ParseTrace(file, text string) (Trace, error) {
 			}
 			s, err := ParseStep(part)
 			if err != nil {
-				var e *ir.Error
-				if errors.As(err, &e) {
-					at := *e
-					at.Pos = pos
-					err = &at
-				}
-				return nil, err
+				at := *asError(err)
+				at.Pos = pos
+				return nil, &at
 			}
 			s.Pos = pos
 			t = append(t, s)
@@ -68,19 +62,9 @@ func WithInstrs(instrs map[string]*ir.Func) ApplyOption {
 	return func(a *applier) { a.instrs = instrs }
 }
 
-// WithObserver calls see after each step, with the packs so far, which is how tests look at each
-// rewrite.
-func WithObserver(see func(Step, Result)) ApplyOption {
-	return func(a *applier) { a.see = see }
-}
-
 type applier struct {
 	instrs map[string]*ir.Func
-	see    func(Step, Result)
 	packs  []Pack
-	// Of the step:
-	legal   bool   // it has left all marked loops legal, and the Func well-formed
-	instead string // an alternative to the step, for a Func that is not well-formed
 }
 
 // Apply carries out the steps one after the other. The error of a step that fails has the step's
@@ -102,11 +86,7 @@ func (s Step) Apply(f *ir.Func, opts ...ApplyOption) (*ir.Func, error) {
 }
 
 func asWritten(f *ir.Func, s Step, err error) error {
-	var e *ir.Error
-	if !errors.As(err, &e) {
-		e = &ir.Error{Err: err}
-	}
-	out := *e
+	out := *asError(err)
 	out.Op, out.Node = s.String(), "@"+f.Name
 	if s.Pos != (ir.Pos{}) {
 		out.Pos = s.Pos
@@ -139,17 +119,9 @@ func (t Trace) ApplyAll(f *ir.Func, opts ...ApplyOption) (Result, error) {
 		o(&a)
 	}
 	for _, s := range t {
-		a.legal, a.instead = false, ""
-		g, err := a.step(f, s)
-		if err == nil && !a.legal {
-			err = deps.Check(g) // of loops that were marked before the step, too
-		}
-		if err != nil {
-			return Result{}, asWritten(f, s, err)
-		}
-		f = g
-		if a.see != nil {
-			a.see(s, Result{f, a.packs[:len(a.packs):len(a.packs)]})
+		before := f
+		if err := ir.Try(func() { f = a.step(f, s) }); err != nil {
+			return Result{}, asWritten(before, s, err)
 		}
 	}
 	return Result{f, a.packs}, nil

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/internal/difftest"
-	"ripc/internal/judge"
 	"ripc/ir"
 	"ripc/schedule"
 )
@@ -21,14 +20,14 @@ func apply(t testing.TB, f *ir.Func, text string) *ir.Func {
 		t.Fatal(err)
 	}
 	before := f
-	g, err := tr.Apply(f, schedule.WithObserver(func(_ schedule.Step, after schedule.Result) {
+	r, err := applyEach(tr, f, nil, func(_ schedule.Step, after schedule.Result) {
 		difftest.Same(t, before, after.Func)
 		before = after.Func
-	}))
+	})
 	if err != nil {
 		t.Fatalf("%v\nin\n%s\n%s", err, text, before)
 	}
-	return g
+	return r.Func
 }
 
 // The kind of trace that strategies write must go through whatever the shape, whichever producer is placed first.
@@ -81,6 +80,6 @@ func TestStrategyTraces(t *testing.T) {
 			loops += " acc.w"
 		}
 		g = apply(tb{t, rt}, g, "reorder "+loops+" acc.o; vectorize acc.o*; unroll acc.c; vectorize l")
-		difftest.Same(tb{t, rt}, f, judge.Backwards(g))
+		difftest.Same(tb{t, rt}, f, difftest.Backwards(g))
 	})
 }

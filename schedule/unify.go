@@ -104,65 +104,17 @@ func (u *unifier) expr(where string, p, e ir.Expr) *mismatch {
 		}
 		return nil
 	}
-	var ps, es []ir.Expr
-	commutes := false
-	switch p := p.(type) {
-	case *ir.IntImm:
-		x, ok := e.(*ir.IntImm)
-		if !ok || x.V != p.V {
-			return differ
+	if l, ok := p.(*ir.Load); ok {
+		if x, ok := e.(*ir.Load); ok {
+			return u.element(where, l.Buf, l.Idx, x.Buf, x.Idx)
 		}
-	case *ir.FloatImm:
-		x, ok := e.(*ir.FloatImm)
-		if !ok || ir.FloatString(x.V) != ir.FloatString(p.V) {
-			return differ
-		}
-	case *ir.Load:
-		x, ok := e.(*ir.Load)
-		if !ok {
-			return differ
-		}
-		return u.element(where, p.Buf, p.Idx, x.Buf, x.Idx)
-	case *ir.Binary:
-		x, ok := e.(*ir.Binary)
-		if !ok || x.Op != p.Op {
-			return differ
-		}
-		ps, es = []ir.Expr{p.A, p.B}, []ir.Expr{x.A, x.B}
-		commutes = !p.A.Type().IsFloat() && commutative(p.Op)
-	case *ir.Unary:
-		x, ok := e.(*ir.Unary)
-		if !ok || x.Op != p.Op {
-			return differ
-		}
-		ps, es = []ir.Expr{p.A}, []ir.Expr{x.A}
-	case *ir.Select:
-		x, ok := e.(*ir.Select)
-		if !ok {
-			return differ
-		}
-		ps, es = []ir.Expr{p.Cond, p.A, p.B}, []ir.Expr{x.Cond, x.A, x.B}
-	case *ir.Cast:
-		x, ok := e.(*ir.Cast)
-		if !ok {
-			return differ
-		}
-		ps, es = []ir.Expr{p.A}, []ir.Expr{x.A}
-	case *ir.Bitcast:
-		x, ok := e.(*ir.Bitcast)
-		if !ok {
-			return differ
-		}
-		ps, es = []ir.Expr{p.A}, []ir.Expr{x.A}
-	case *ir.Fma:
-		x, ok := e.(*ir.Fma)
-		if !ok {
-			return differ
-		}
-		ps, es = []ir.Expr{p.A, p.B, p.C}, []ir.Expr{x.A, x.B, x.C}
-	default:
+	}
+	if !ir.SameNode(p, e) {
 		return differ
 	}
+	ps, es := slices.Collect(ir.Operands(p)), slices.Collect(ir.Operands(e))
+	b, ok := p.(*ir.Binary)
+	commutes := ok && !b.A.Type().IsFloat() && commutative(b.Op)
 	saved := maps.Clone(u.wins)
 	m := u.all(where, ps, es)
 	if m != nil && commutes {

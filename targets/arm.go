@@ -1,20 +1,14 @@
 package targets
 
-// armBase are the features of ARMv7-A with NEON and VFPv4, the least that ripc generates 32-bit Arm
-// code for: older floating-point units have no fused multiply-add.
-func armBase() []string { return []string{"vfp2", "vfp3", "d32", "vfp4", "neon"} }
-
-// armDivide are the integer divisions, in Arm and in Thumb mode.
-func armDivide() []string { return []string{"hwdiv", "hwdiv-arm"} }
-
 // genericARM is the target for every 32-bit Arm machine with NEON and VFPv4 (Cortex-A5, A7, A15,
-// A17 and later).
+// A17 and later). ripc generates 32-bit Arm code for no others: older floating-point units have no
+// fused multiply-add.
 func genericARM() Target {
 	return Target{
 		Name:         "generic-armv7",
 		Arch:         "arm",
 		CPU:          "generic",
-		Features:     armBase(),
+		Features:     []string{"vfp2", "vfp3", "d32", "vfp4", "neon"},
 		VectorBits:   128,
 		Registers:    16,
 		CountOps:     2, // vcnt, vpaddl; vpadal is the addition
@@ -26,4 +20,14 @@ func genericARM() Target {
 		QemuCPU:      "cortex-a7", // the smallest model qemu has that has VFPv4
 		Board:        "any 32-bit Arm machine with NEON and VFPv4 (ARMv7-A); tuned for none",
 	}
+}
+
+// armBoard is a board of four cores that work in order and divide integers, in Arm and in Thumb
+// mode. Its clock and prose are the caller's.
+func armBoard(name, cpu, qemuCPU string) Target {
+	t := genericARM()
+	t.Name, t.CPU, t.QemuCPU, t.Like = name, cpu, qemuCPU, ""
+	t.Features = append(t.Features, "hwdiv", "hwdiv-arm")
+	t.InOrder, t.Threads = true, t.Cores
+	return t
 }

@@ -20,3 +20,13 @@ func genericARM64() Target {
 		Board:      "any 64-bit Arm machine (ARMv8.0-A with NEON); tuned for none",
 	}
 }
+
+// arm64Board is a board of four cores, which have CRC instructions, and an L2 cache of the given
+// bytes. Its clock and prose are the caller's.
+func arm64Board(name, cpu string, l2 int) Target {
+	t := genericARM64()
+	t.Name, t.CPU, t.QemuCPU, t.Like = name, cpu, cpu, ""
+	t.Features = append(t.Features, "crc")
+	t.L2, t.Threads = l2, t.Cores
+	return t
+}

@@ -49,7 +49,7 @@ func compareConstants(path string, d *describe.Artifact, p *ir.Program) ([][]Dif
 		return nil, &MismatchError{path, fmt.Sprintf("it has no block of constants of %d bytes", d.WeightBytes)}
 	}
 	for _, c := range list {
-		if diff, ok := compareExactly(c.buf.Buffer, block[c.offset:c.offset+int64(c.buf.Bytes())], c.buf.Data); !ok {
+		if diff, ok := compare(c.buf.Buffer, block[c.offset:c.offset+int64(c.buf.Bytes())], c.buf.Data, true); !ok {
 			all[c.stage] = append(all[c.stage], diff)
 		}
 	}

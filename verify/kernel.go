@@ -1,19 +1,9 @@
 package verify
 
 import (
-	"context"
-
 	"ripc/codegen"
 	"ripc/compile"
 )
-
-// Kernel compares a kernel that was built by itself with its definition, on random inputs and on
-// Further ones.
-func Kernel(ctx context.Context, u *compile.Unit, threads int) (*Report, error) {
-	in := KernelInput(u, 1)
-	in.Threads = threads
-	return Verify(ctx, in)
-}
 
 // KernelInput is the input of Verify for a kernel, with inputs from seed. The caller sets Threads
 // and further options.

@@ -70,17 +70,6 @@ func (s *Suspect) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// why explains s in a sentence.
-func (s Suspect) why() string {
-	switch s {
-	case Constants:
-		return "the file's constants are not those of the model: the file is damaged, or compiled from another one"
-	case Schedule:
-		return "the scheduled func is wrong already when it is interpreted"
-	}
-	return "the scheduled func is right when it is interpreted: code generation is wrong, or the file is damaged"
-}
-
 // Difference describes how a buffer differs from the definition's results.
 type Difference struct {
 	Buffer    string
@@ -123,22 +112,6 @@ func (s Stray) String() string {
 	return fmt.Sprintf("%d bytes of %s changed, the first at offset %d", s.Bytes, s.Where, s.First)
 }
 
-// String is the stage's line in a listing.
-func (r StageResult) String() string {
-	head := fmt.Sprintf("stage %d %q (%s, @%s): ", r.Stage, r.Name, r.Op, r.Func)
-	if r.OK {
-		return head + "ok"
-	}
-	parts := r.Findings()
-	if !r.Ran {
-		parts = append(parts, "did not run")
-	}
-	if r.Suspect != Unknown {
-		parts = append(parts, r.Suspect.why())
-	}
-	return head + strings.Join(parts, "; ")
-}
-
 // Findings lists the differences, a sentence each.
 func (r StageResult) Findings() []string {
 	var all []string
@@ -156,18 +129,10 @@ func (r StageResult) Findings() []string {
 	return all
 }
 
-// compare returns how got differs from want; ok if it does not. All NaNs are equal.
-func compare(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
-	return compareElements(b, got, want, b.Type.IsFloat())
-}
-
-// compareExactly is compare for stored data: NaNs are equal if their bits are.
-func compareExactly(b ir.Buffer, got, want []byte) (d Difference, ok bool) {
-	return compareElements(b, got, want, false)
-}
-
-func compareElements(b ir.Buffer, got, want []byte, anyNaN bool) (d Difference, ok bool) {
-	index, count := irdata.Compare(b, got, want, anyNaN)
+// compare returns how got differs from want; ok if it does not. All NaNs are equal, but in stored
+// data, which is exact.
+func compare(b ir.Buffer, got, want []byte, exact bool) (d Difference, ok bool) {
+	index, count := irdata.Compare(b, got, want, b.Type.IsFloat() && !exact)
 	if count == 0 {
 		return Difference{}, true
 	}

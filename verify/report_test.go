@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 		{ir.Buffer{Name: "u", Type: ir.U32, Shape: []int{1}}, words(10), words(nan2), "%u[0]: got 0xa, want 0xffc00077; 1 of 1 elements differ"},
 		{ir.Buffer{Name: "u", Type: ir.U8, Shape: []int{0}}, nil, nil, ""},
 	} {
-		d, ok := compare(c.b, c.got, c.want)
+		d, ok := compare(c.b, c.got, c.want, false)
 		if ok != (c.text == "") || !ok && d.String() != c.text {
 			t.Errorf("%v %q, want %q", ok, d, c.text)
 		}

@@ -65,7 +65,7 @@ func (v *verifier) run(ctx context.Context) error {
 	for _, b := range v.in.Program.Buffers {
 		if b.Kind == ir.OutputBuf {
 			wrote := clearUnwritten(b.Buffer, got[i], outputs[i])
-			if d, ok := compare(b.Buffer, wrote, outputs[i]); !ok {
+			if d, ok := compare(b.Buffer, wrote, outputs[i], false); !ok {
 				d.Inputs, d.Where = v.set.Name, locate(v.tensors[b.Name], b.Buffer, wrote, outputs[i])
 				v.report.Network = append(v.report.Network, d)
 			}
@@ -100,11 +100,7 @@ var errCrashed = errors.New("crashed")
 // outputs.
 func (v *verifier) network(ctx context.Context) ([][]byte, error) {
 	n := len(v.in.Program.Stages)
-	var results []engine.Result
-	err := v.watch(v.e.Kind(), n, func() (err error) {
-		results, err = v.e.Run(ctx, []engine.Job{{Inputs: v.set.Inputs, Fill: networkFill, Last: n, Outputs: true}})
-		return err
-	})
+	results, err := v.e.Run(ctx, []engine.Job{{Inputs: v.set.Inputs, Fill: networkFill, Last: n, Outputs: true}})
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +156,7 @@ func (v *verifier) agrees(f *ir.Func, s ir.Stage, before, after *engine.Memory, 
 			m = after
 		}
 		// which bits a NaN has changes no other element
-		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name]); !same {
+		if _, same := compare(b.Buffer, v.at(m, b), ref[b.Name], false); !same {
 			return false
 		}
 	}
@@ -199,7 +195,7 @@ func (v *verifier) differences(f *ir.Func, s ir.Stage, after *engine.Memory, wan
 	for k, q := range f.Params {
 		b := v.in.Program.BufferByName(s.Args[k])
 		if q.Out {
-			if d, ok := compare(b.Buffer, v.at(after, b), want[k]); !ok {
+			if d, ok := compare(b.Buffer, v.at(after, b), want[k], false); !ok {
 				d.Inputs, d.Where = v.set.Name, locate(v.tensors[b.Name], b.Buffer, v.at(after, b), want[k])
 				all = append(all, d)
 			}
@@ -227,7 +223,7 @@ func (v *verifier) suspect(ctx context.Context, stage int, m *engine.Memory, wan
 		return Schedule, nil // the interpreter refuses it, so it is wrong
 	}
 	for k, q := range f.Params {
-		if _, ok := compare(q.Buffer, got[k], want[k]); q.Out && !ok {
+		if _, ok := compare(q.Buffer, got[k], want[k], false); q.Out && !ok {
 			return Schedule, nil
 		}
 	}

@@ -32,9 +32,6 @@ type Options struct {
 	Listen string
 	// Dir keeps jobs, results and keys.
 	Dir string
-	// Certificate and CertificateKey are paths of PEM files; "" is a certificate that the hub makes
-	// itself. Keys carry it.
-	Certificate, CertificateKey string
 	// Log is told the events; nil is nobody.
 	Log func(text string)
 }
@@ -102,7 +99,7 @@ func Start(ctx context.Context, o Options) (*Hub, error) {
 		so.Port = server.RANDOM_PORT
 	}
 	if h.auth.closed {
-		cert, err := certificate(o)
+		cert, err := certificate(o.Dir)
 		if err != nil {
 			return nil, err
 		}

@@ -284,7 +284,7 @@ func TestLossAndGarbage(t *testing.T) {
 		if name == "tuner" {
 			role = hub.Tuner
 		}
-		if _, err := hub.NewKey(o, role, name, keys[name]); err != nil {
+		if _, err := hub.NewKey(o.Dir, role, name, keys[name]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -543,12 +543,12 @@ func TestRights(t *testing.T) {
 	dir := t.TempDir()
 	o := hub.Options{Dir: dir}
 	path := filepath.Join(dir, "w.key")
-	key, err := hub.NewKey(o, hub.Worker, "w", path)
+	key, err := hub.NewKey(o.Dir, hub.Worker, "w", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tunerPath := filepath.Join(dir, "t.key")
-	if _, err := hub.NewKey(o, hub.Tuner, "t", tunerPath); err != nil {
+	if _, err := hub.NewKey(o.Dir, hub.Tuner, "t", tunerPath); err != nil {
 		t.Fatal(err)
 	}
 	h := start(t, o)
@@ -623,7 +623,7 @@ func stranger(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.key")
-	if _, err := hub.NewKey(hub.Options{Dir: dir}, hub.Tuner, "s", path); err != nil {
+	if _, err := hub.NewKey(dir, hub.Tuner, "s", path); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -668,7 +668,7 @@ func TestRefused(t *testing.T) {
 	var said, logged []string
 	o := hub.Options{Dir: dir, Listen: "127.0.0.1:0", Log: func(text string) { mu.Lock(); logged = append(logged, text); mu.Unlock() }}
 	path := filepath.Join(dir, "w.key")
-	key, err := hub.NewKey(o, hub.Worker, "w", path)
+	key, err := hub.NewKey(o.Dir, hub.Worker, "w", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -706,7 +706,7 @@ func TestReplies(t *testing.T) {
 	o := hub.Options{Dir: dir}
 	nkey := func(role hub.Role, name string) runner.FleetKey {
 		path := filepath.Join(dir, name+".key")
-		if _, err := hub.NewKey(o, role, name, path); err != nil {
+		if _, err := hub.NewKey(o.Dir, role, name, path); err != nil {
 			t.Fatal(err)
 		}
 		k, err := runner.ReadFleetKey(path)

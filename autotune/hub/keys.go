@@ -71,14 +71,14 @@ func readKeys(path string) ([]Key, error) {
 	return list, nil
 }
 
-// NewKey makes a key for the hub of o, and the hub's certificate if it has none, and writes the
+// NewKey makes a key for the hub in dir, and the hub's certificate if it has none, and writes the
 // key's file, which is a secret, to path. A hub that runs and has keys knows it at once; one that
 // has none has to be started again.
-func NewKey(o Options, role Role, name, path string) (Key, error) {
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+func NewKey(dir string, role Role, name, path string) (Key, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Key{}, err
 	}
-	cert, err := certificate(o)
+	cert, err := certificate(dir)
 	if err != nil {
 		return Key{}, err
 	}
@@ -98,7 +98,7 @@ func NewKey(o Options, role Role, name, path string) (Key, error) {
 	if err := create(path, runner.FleetKey{Seed: seed, Certificate: cert.Certificate[0]}.Encode()); err != nil {
 		return Key{}, err
 	}
-	list, err := os.OpenFile(filepath.Join(o.Dir, keysFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	list, err := os.OpenFile(filepath.Join(dir, keysFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return Key{}, err
 	}
@@ -135,20 +135,14 @@ func checkSignature(key, sig string, nonce []byte) error {
 	return nil
 }
 
-// Files of a certificate that a hub made itself.
-const (
-	certFile    = "hub.pem"
-	certKeyFile = "hub.key"
-)
+// certFile is the file of the hub's certificate and its private key.
+const certFile = "hub.pem"
 
-// certificate is the one that o names, or the hub's own, which is made if there is none. It lasts
-// for good: the holder of a key trusts this very certificate, and it is for nothing else.
-func certificate(o Options) (tls.Certificate, error) {
-	if o.Certificate != "" {
-		return tls.LoadX509KeyPair(o.Certificate, o.CertificateKey)
-	}
-	cert, key := filepath.Join(o.Dir, certFile), filepath.Join(o.Dir, certKeyFile)
-	c, err := tls.LoadX509KeyPair(cert, key)
+// certificate is that of the hub in dir, which is made if there is none. It lasts for good: the
+// holder of a key trusts this very certificate, and it is for nothing else.
+func certificate(dir string) (tls.Certificate, error) {
+	path := filepath.Join(dir, certFile)
+	c, err := tls.LoadX509KeyPair(path, path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
@@ -174,11 +168,10 @@ func certificate(o Options) (tls.Certificate, error) {
 	if err != nil {
 		return c, err
 	}
-	err = files.ReplaceAll(
-		files.New{Path: key, Data: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), Mode: 0o600},
-		files.New{Path: cert, Data: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), Mode: 0o600})
-	if err != nil {
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	if err := files.Replace(path, text, 0o600); err != nil {
 		return c, err
 	}
-	return tls.LoadX509KeyPair(cert, key)
+	return tls.X509KeyPair(text, text)
 }

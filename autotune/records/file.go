@@ -88,7 +88,7 @@ func (*NotRecordsError) BadInput() bool { return true }
 func appendable(f *os.File) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 64<<10)
 	for n := 1; ; n++ {
-		line, _, _, err := readLine(in, nil)
+		line, err := in.ReadBytes('\n')
 		if err == io.EOF { // which tail looks at
 			break
 		}

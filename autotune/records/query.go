@@ -45,12 +45,8 @@ func (r *Record) Class() Class {
 	return Class{CPU: r.Machine.CPU, Simulated: r.Machine.Simulated, Unit: r.Result.Unit, Cold: r.Result.Cold}
 }
 
-// Key says which candidate of its workload c is: two with the same are the same code. Keys of one
-// Set are compared, and of no other.
+// Key says which candidate of its workload c is: two with the same are the same code.
 func (c *Candidate) Key() string {
-	if c.short != "" {
-		return c.short
-	}
 	return c.Algorithm + "\n" + strings.Join(c.Trace, "\n")
 }
 

@@ -16,8 +16,6 @@ type Record struct {
 	Machine   Machine     `json:"machine"`
 	Versions  Versions    `json:"versions"`
 	Origin    Origin      `json:"origin"`
-
-	place place // of the fields that are missing here (LoadIndex)
 }
 
 // Workload names the computation of a Func. Two layers with the same Key are the same Func but for
@@ -36,8 +34,6 @@ type Candidate struct {
 	Strategy  string         `json:"strategy"`
 	Values    map[string]int `json:"values,omitempty"`
 	Trace     []string       `json:"trace"` // steps, as schedule.ParseStep reads them
-
-	short string // shortKey, where Trace was left in the file (LoadIndex)
 }
 
 // Unit is the unit of a cost. Costs of different units are never compared.

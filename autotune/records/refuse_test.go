@@ -160,7 +160,7 @@ func TestReadStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 		holds := c.line == 0 || strings.Contains(c.text, "ripc.record/")
-		for how, read := range map[string]func(string) (*records.Set, error){"Load": records.Load, "LoadExisting": records.LoadExisting, "LoadIndex": records.LoadIndex} {
+		for how, read := range map[string]func(string) (*records.Set, error){"Load": records.Load, "LoadExisting": records.LoadExisting} {
 			s, err := read(path)
 			refused := (*records.NotRecordsError)(nil)
 			if errors.As(err, &refused) == holds || holds && (err != nil || s == nil) || !holds && (refused.Line != c.line || refused.Kind == "") {

@@ -113,72 +113,44 @@ func (s *Set) check(f *os.File) error {
 
 // Read reads lines up to the end. It fails only where r does.
 func Read(r io.Reader) (*Set, error) {
-	s := &Set{}
-	err := eachLine(r, func(n int, _ int64, text []byte, whole, last bool) { s.add(n, text, whole, last) })
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// eachLine calls f for the lines of r that are not blank: the number from 1, the place of the text,
-// the text without blanks around it, whether it is whole, and whether it is the last line and has
-// no end.
-func eachLine(r io.Reader, f func(n int, at int64, text []byte, whole, last bool)) error {
+	s, steps := &Set{}, map[string]string{}
 	in := bufio.NewReaderSize(r, 256<<10)
-	var room []byte
-	for n, at := 1, int64(0); ; n++ {
-		line, size, whole, err := readLine(in, room[:0])
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
-			return err
+			return nil, err
 		}
-		if text := bytes.TrimSpace(line); len(text) > 0 || !whole {
-			f(n, at+int64(bytes.Index(line, text)), text, whole, err == io.EOF)
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			s.add(n, text, err == io.EOF, steps)
 		}
 		if err == io.EOF {
-			return nil
-		}
-		room, at = line, at+size
-	}
-}
-
-// readLine gives the next line without its end, in room if it fits, and the size that it has in the
-// file. Of one that is longer than MaxLine it gives the beginning, and is not whole.
-func readLine(in *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
-	line, whole = room, true
-	for {
-		part, err := in.ReadSlice('\n')
-		size += int64(len(part))
-		if len(line)+len(part) > MaxLine {
-			line, whole = append([]byte(nil), line[:min(len(line), len(beginning))]...), false
-		}
-		if whole {
-			line = append(line, part...)
-		}
-		if err != bufio.ErrBufferFull {
-			return bytes.TrimSuffix(line, []byte("\n")), size, whole, err
+			return s, nil
 		}
 	}
 }
 
-// add puts line n where it belongs.
-func (s *Set) add(n int, text []byte, whole, last bool) {
-	damaged := func(err error) {
-		k := min(len(text), len(beginning))
-		like := string(text[:k]) == beginning[:k] && (last || k == len(beginning))
-		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: last && like, Stranger: !like, Err: err})
-	}
-	if !whole {
-		damaged(fmt.Errorf("has more than %d bytes", MaxLine))
-		return
-	}
+// add puts line n where it belongs. isLast is whether it has no end. Equal steps of schedules,
+// which most of a file is, are kept once.
+func (s *Set) add(n int, text []byte, isLast bool, steps map[string]string) {
 	rec, foreign, err := parse(text)
+	if len(text) > MaxLine {
+		err = fmt.Errorf("has more than %d bytes", MaxLine)
+	}
 	switch {
 	case err != nil:
-		damaged(err)
+		k := min(len(text), len(beginning))
+		like := string(text[:k]) == beginning[:k] && (isLast || k == len(beginning))
+		s.Damaged = append(s.Damaged, Damaged{Line: n, Torn: isLast && like, Stranger: !like, Err: err})
 	case foreign != "":
-		s.Foreign = append(s.Foreign, Foreign{Line: n, Format: foreign, Text: bytes.Clone(text)})
+		s.Foreign = append(s.Foreign, Foreign{Line: n, Format: foreign, Text: text})
 	default:
+		for i, step := range rec.Candidate.Trace {
+			if known, ok := steps[step]; ok {
+				rec.Candidate.Trace[i] = known
+			} else {
+				steps[step] = step
+			}
+		}
 		s.Records = append(s.Records, rec)
 	}
 }
@@ -231,10 +203,7 @@ func notRecord(err error) error {
 // line is r as it stands in files, with the line's end: the same record always gives the same
 // bytes.
 func (r *Record) line() ([]byte, error) {
-	c, err := r.Complete()
-	if err != nil {
-		return nil, err
-	}
+	c := *r
 	c.Format = Format
 	if c.Candidate.Trace == nil {
 		c.Candidate.Trace = []string{}

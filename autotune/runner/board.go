@@ -56,9 +56,6 @@ func (b *Board) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result
 	blobs := Blobs{}
 	request := &runRequest{Library: blobs.Add(b.library), Program: blobs.Add(b.ssh.program)}
 	for _, j := range jobs {
-		if len(j.Capture) > 0 {
-			return nil, errors.New("pieces of the workspace cannot be asked for from afar")
-		}
 		request.Jobs = append(request.Jobs, replaceContents(j, func(content []byte) []byte {
 			return []byte(blobs.Add(content))
 		}))
@@ -184,7 +181,6 @@ func (s *server) batch(ctx context.Context, r *runRequest, content Blobs) ([]sim
 	}
 	var jobs []simulate.Job
 	for _, j := range r.Jobs {
-		j.Capture = nil
 		jobs = append(jobs, replaceContents(j, func(hash []byte) []byte { return content[string(hash)] }))
 	}
 	return m.Run(ctx, jobs)
@@ -202,7 +198,7 @@ func (b *Board) sizes(r *runRequest) [][]int64 {
 				sizes = append(sizes, int64(n))
 			}
 		}
-		if j.KeepWorkspace {
+		if j.Keep {
 			sizes = append(sizes, b.desc.WorkspaceBytes(j.Threads))
 		}
 		all = append(all, sizes)
@@ -241,7 +237,7 @@ func (c *client) run(r *runRequest, blobs Blobs, sizes [][]int64) ([]simulate.Re
 			switch {
 			case err != nil:
 				return nil, err
-			case r.Jobs[k].KeepWorkspace && i == len(sizes[k])-1:
+			case r.Jobs[k].Keep && i == len(sizes[k])-1:
 				res.Workspace = f.blob
 			default:
 				res.Outputs = append(res.Outputs, f.blob)

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"io"
 	"time"
 
@@ -71,9 +70,3 @@ func (b *writeBuffer) Write(p []byte) (int, error) {
 
 // Magic is what a worker begins with.
 const Magic = magic
-
-// WorkerProgram is the worker for an architecture.
-func WorkerProgram(ctx context.Context, arch string) ([]byte, error) { return workerProgram(ctx, arch) }
-
-// CheckSources fails unless root has the sources that this program was built from.
-func CheckSources(root string) error { return checkSources(root) }

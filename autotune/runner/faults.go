@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"ripc/autotune/records"
-	"ripc/engine/bareboard"
-	"ripc/engine/simulate"
-	"ripc/runtime"
+	"ripc/engine"
 )
 
 // errLimit says that a candidate was stopped because it took too long.
@@ -23,30 +21,15 @@ func limitTime(ctx context.Context, limit time.Duration) (context.Context, conte
 // answerFailure makes the answer to j from err, the error of a candidate that ran in ctx (of
 // limitTime); it is err if that says nothing of it.
 func answerFailure(ctx context.Context, answer Result, err error, s Settings) (Result, error) {
-	var died *simulate.RunError
-	var overrun *simulate.OverrunError
-	var status *runtime.StatusError
-	var boardDied *bareboard.RunError
-	var boardOverrun *bareboard.OverrunError
+	var fault *engine.FaultError
 	f := &records.Failure{Kind: records.Crashed}
 	switch {
 	case context.Cause(ctx) == errLimit || errors.Is(err, errSilent):
 		f.Kind, f.Text = records.TimedOut, fmt.Sprintf("it did not return within %v", s.Limit)
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
-	case errors.As(err, &died):
-		f.Text = died.Status
-		if died.Hint != "" {
-			f.Text += ": " + died.Hint
-		}
-	case errors.As(err, &overrun):
-		f.Text = "it wrote beyond the end of " + overrun.What
-	case errors.As(err, &boardDied):
-		f.Text = boardDied.Cause()
-	case errors.As(err, &boardOverrun):
-		f.Text = "it wrote beyond the end of " + boardOverrun.What
-	case errors.As(err, &status):
-		f.Text = status.Error()
+	case errors.As(engine.FaultOf(err), &fault):
+		f.Text = "it " + fault.How()
 	default:
 		return Result{}, err
 	}
@@ -57,14 +40,7 @@ func answerFailure(ctx context.Context, answer Result, err error, s Settings) (R
 // Blank is the contents of an output of n bytes, and of the workspace, before a kernel runs. It
 // shows kernels that count on zeros, or write nothing. Parts of an output that a kernel
 // does not write, such as the other parts of a concatenation, still hold it.
-func Blank(n int64) []byte { return simulate.Pattern(make([]byte, n), blank) }
+func Blank(n int64) []byte { return engine.Pattern(make([]byte, n), blank) }
 
 // blank is where Blank's pattern begins.
 const blank = 0x5A
-
-// wholeRun is a whole run of a kernel on its inputs.
-func wholeRun(m *simulate.Machine, j Job, threads int) simulate.Job {
-	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: threads}
-	run.Workspace, run.Outputs = simulate.Filled(m.Description(), threads, blank)
-	return run
-}

@@ -79,7 +79,9 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	if s.Cold {
 		cold = n.cold
 	}
-	p, err := m.Start(ctx, []simulate.Job{wholeRun(m, j, s.Threads)}, cold)
+	run := simulate.Job{Inputs: j.Inputs, Last: m.Stages(), Threads: s.Threads}
+	run.Workspace, run.Outputs = simulate.Filled(m.Description(), s.Threads, blank)
+	p, err := m.Start(ctx, []simulate.Job{run}, cold)
 	if err != nil {
 		return answerFailure(ctx, answer, err, s)
 	}

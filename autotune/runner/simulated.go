@@ -2,17 +2,14 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
 	"ripc/autotune/records"
-	"ripc/engine/bareboard"
+	"ripc/engine"
 	"ripc/engine/estimate"
-	"ripc/engine/simulate"
-	"ripc/internal/files"
 	"ripc/targets"
 	"ripc/targets/boards"
 )
@@ -26,16 +23,6 @@ type simulated struct {
 	machine records.Machine
 	unit    records.Unit
 	target  string
-	// run returns the outputs of a run and its cost.
-	run func(ctx context.Context, j Job, threads int) (left simulate.Result, cost float64, err error)
-}
-
-// checkTarget fails unless a kernel is for t.
-func checkTarget(kernel string, t targets.Target) error {
-	if kernel != t.Name {
-		return fmt.Errorf("a kernel for %s cannot be measured by a simulator of %s", kernel, t.Name)
-	}
-	return nil
 }
 
 // acceptsModelled fails unless LLVM has a model of the pipeline of t's core.
@@ -50,25 +37,7 @@ func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runn
 	if err != nil {
 		return nil, err
 	}
-	run := func(ctx context.Context, j Job, threads int) (left simulate.Result, cost float64, err error) {
-		m, err := simulate.OpenLibrary(j.Library, simulate.Options{Count: true})
-		if err == nil {
-			err = checkTarget(m.Description().Target, t)
-		}
-		if err != nil {
-			return left, 0, err
-		}
-		done, err := m.Run(ctx, []simulate.Job{wholeRun(m, j, threads)})
-		if err != nil {
-			return left, 0, err
-		}
-		all, err := core.Jobs(ctx, m.Code, []*simulate.Profile{done[0].Profile})
-		if err != nil {
-			return left, 0, err
-		}
-		return done[0], all[0].Cycles, nil
-	}
-	return &simulated{records.Machine{CPU: core.Model(), Simulated: true}, records.Cycles, t.Name, run}, nil
+	return &simulated{records.Machine{CPU: core.Model(), Simulated: true}, records.Cycles, t.Name}, nil
 }
 
 func acceptsBare(t targets.Target) error {
@@ -81,32 +50,7 @@ func acceptsBare(t targets.Target) error {
 // openBare makes a runner on a simulated board without an operating system, with instructions as
 // costs.
 func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
-	run := func(ctx context.Context, j Job, _ int) (left simulate.Result, cost float64, err error) {
-		dir, remove, err := files.TempDir("")
-		if err != nil {
-			return left, 0, err
-		}
-		defer remove()
-		path := filepath.Join(dir, "kernel.elf")
-		if err := os.WriteFile(path, j.Library, 0o600); err != nil {
-			return left, 0, err
-		}
-		m, err := bareboard.Open(path, bareboard.Options{Count: true})
-		if err == nil {
-			err = checkTarget(m.Description().Target, t)
-		}
-		if err != nil {
-			return left, 0, err
-		}
-		blank := func(n int) []byte { return Blank(int64(n)) }
-		done, err := m.Run(ctx, []bareboard.Job{{Bring: m.NewMemory(j.Inputs, blank), Whole: true, Keep: true}})
-		if err != nil {
-			return left, 0, err
-		}
-		return simulate.Result{Outputs: done[0].Memory.Outputs, Instructions: done[0].Instructions},
-			float64(done[0].Instructions), nil
-	}
-	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name, run}, nil
+	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name}, nil
 }
 
 func (q *simulated) Machine() records.Machine { return q.machine }
@@ -120,12 +64,37 @@ func (q *simulated) Measure(ctx context.Context, j Job) (Result, error) {
 	ctx, cancel := limitTime(ctx, s.Limit)
 	defer cancel()
 	answer := Result{ID: j.ID, Machine: q.machine}
-	left, cost, err := q.run(ctx, j, s.Threads)
+	r, err := q.run(ctx, j, s.Threads)
 	if err != nil {
 		return answerFailure(ctx, answer, err, s)
 	}
-	answer.Outputs = hashes(left.Outputs)
+	cost := float64(r.Counters.Instructions)
+	if q.unit == records.Cycles {
+		cost = r.Counters.Estimate.Cycles
+	}
+	answer.Outputs = hashes(r.Outputs)
 	answer.Measurement = records.Measurement{Cost: cost, Unit: q.unit, Low: cost, High: cost, Samples: []float64{cost},
-		Instructions: left.Instructions}
+		Instructions: r.Counters.Instructions}
 	return answer, nil
+}
+
+// run runs a kernel once.
+func (q *simulated) run(ctx context.Context, j Job, threads int) (r engine.Result, err error) {
+	e, err := engine.OpenLibrary(j.Library, engine.Options{Threads: threads, Simulate: true, Count: true})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	d := e.Describe()
+	if d.Target != q.target {
+		return r, fmt.Errorf("a kernel for %s cannot be measured by a simulator of %s", d.Target, q.target)
+	}
+	all, err := e.Run(ctx, []engine.Job{{Inputs: j.Inputs, Last: len(d.Stages), Fill: blank, Outputs: true}})
+	if err != nil {
+		return r, err
+	}
+	if why := all[0].Counters.Estimate.Why; why != nil && q.unit == records.Cycles {
+		return r, why
+	}
+	return all[0], nil
 }

@@ -76,7 +76,7 @@ func newSSH(ctx context.Context, name, address, arch string, features []string, 
 	}
 	s := &ssh{name: name, host: host, command: command, through: o.Through, arch: arch, features: features,
 		patience: cmp.Or(o.patience, patience), turn: semaphore.NewWeighted(1)}
-	if s.worker, err = workerProgram(ctx, arch); err != nil {
+	if s.worker, err = workerProgram(arch); err != nil {
 		return nil, err
 	}
 	s.hash = Hash(s.worker)

@@ -21,29 +21,34 @@ import (
 	"ripc/measure"
 	"ripc/runtime"
 	"ripc/targets"
+	"ripc/targets/guests"
 )
 
-// sharedWorker puts a worker for this machine beside the test, where it is looked for before one is built. It is built as tests are, so
-// that it shares their packages. The worker that ripc builds shares none of them.
-func sharedWorker(t *testing.T) {
+// buildWorker puts a worker for an architecture beside the test, where it is looked for. It is built as tests are, so that it shares
+// their packages.
+func buildWorker(t *testing.T, arch string) {
 	t.Helper()
+	guest, ok := guests.Of(arch)
+	if !ok {
+		t.Fatal(arch)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(filepath.Dir(self), runner.WorkerName(runtime.HostArch()))
+	path := filepath.Join(filepath.Dir(self), runner.WorkerName(arch))
 	t.Cleanup(func() { _ = os.Remove(path) })
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=ripc_static", "-o", path, "ripc/cmd/ripc-worker").CombinedOutput()
-	if err != nil {
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags=ripc_static", "-o", path, "ripc/cmd/ripc-worker")
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), guest.Go...)
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 }
 
 func TestSSH(t *testing.T) {
 	server := sshtest.Start(t)
-	if !need.Thorough() {
-		sharedWorker(t)
-	}
+	buildWorker(t, runtime.HostArch())
+	buildWorker(t, "aarch64")
 	// A wrapper that leaves its process's number, so that connections can be cut.
 	pid := filepath.Join(t.TempDir(), "pid")
 	wrapper := filepath.Join(t.TempDir(), "ssh")
@@ -172,6 +177,7 @@ func TestSSHBoards(t *testing.T) {
 		t.Run(c.target, func(t *testing.T) {
 			qemu, err := exec.LookPath(c.qemu)
 			need.OK(t, err)
+			buildWorker(t, []string{"aarch64", "arm"}[i])
 			r := open(t, "ssh:"+server.Address, c.target, runner.Options{SSH: server.SSH, Through: []string{qemu, "-cpu", c.cpu}})
 			behaves(t, r, c.target)
 		})
@@ -184,6 +190,7 @@ func TestReach(t *testing.T) {
 	qemu, err := exec.LookPath("qemu-aarch64")
 	need.OK(t, err)
 	o := runner.Options{SSH: server.SSH, Through: []string{qemu, "-cpu", "cortex-a53"}}
+	buildWorker(t, "aarch64")
 	library := kernel(t, "rpi3", 1)
 	open := func(library []byte, limit time.Duration) engine.Engine {
 		t.Helper()

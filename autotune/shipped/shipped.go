@@ -32,14 +32,6 @@ func Records() (*records.Set, error) {
 	return s, nil
 }
 
-// LoadIndex is Records for Name, and records.LoadIndex of any other path.
-func LoadIndex(path string) (*records.Set, error) {
-	if path == Name {
-		return Records()
-	}
-	return records.LoadIndex(path)
-}
-
 // Load is Records for Name, and records.LoadExisting of any other path.
 func Load(path string) (*records.Set, error) {
 	if path == Name {

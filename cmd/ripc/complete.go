@@ -18,21 +18,15 @@ import (
 // completion offers values for a flag or an argument to the shell.
 type completion = cobra.CompletionFunc
 
-// offersOfShell returns the completions of values that only the user knows, of files and of
-// folders.
-func offersOfShell() (nothing, files, folders completion) {
-	offer := func(d cobra.ShellCompDirective) completion {
-		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return nil, d }
-	}
-	return offer(cobra.ShellCompDirectiveNoFileComp), offer(cobra.ShellCompDirectiveDefault),
-		offer(cobra.ShellCompDirectiveFilterDirs)
+// offersOfShell returns the completions of files and of folders.
+func offersOfShell() (files, folders completion) {
+	return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+		cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 }
 
 // offerFilesOf offers files by their extensions.
 func offerFilesOf(extensions ...string) completion {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return extensions, cobra.ShellCompDirectiveFilterFileExt
-	}
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
 // offerNames offers names.
@@ -61,26 +55,15 @@ func picturesAndTensors() []string { return []string{"npy", "png", "jpg", "jpeg"
 func models() []string             { return []string{"json", "onnx", "pt2", "tflite"} }
 func libraries() []string          { return append(models(), "so") }
 
-// flagCompletions has the completion of each flag with a value, by its name or, if commands differ,
-// by "COMMAND NAME". compileFlags.registerCompletions has those that depend on other flags.
+// flagCompletions has the completions of flags, by their names or, if commands differ, by
+// "COMMAND NAME". Other flags take numbers and names, of which the shell offers none. compileFlags.registerCompletions has those that depend on other flags.
 func flagCompletions() map[string]completion {
-	offerNothing, offerFiles, offerFolders := offersOfShell()
+	offerFiles, offerFolders := offersOfShell()
 	return map[string]completion{
-		"batch": offerNothing, "effort": offerNothing, "first": offerNothing, "keep": offerNothing,
-		"min-top1": offerNothing, "minutes": offerNothing, "seed": offerNothing,
-		"threads": offerNothing, "timeout": offerNothing, "tol": offerNothing, "tolerance": offerNothing,
-		"top": offerNothing, "trials": offerNothing,
-
-		"begin": offerNothing, "end": offerNothing, "func": offerNothing, "listen": offerNothing, "mean": offerNothing,
-		"name": offerNothing, "on": offerNothing,
-		"only": offerNothing, "remove": offerNothing, "scale": offerNothing, "shape": offerNothing, "std": offerNothing,
-		"workload": offerNothing,
-
 		"compare": offerFilesOf("json"), "expect": offerFilesOf("npy"), "input": offerFilesOf(picturesAndTensors()...),
 		"key":         offerFiles,
 		"eval labels": offerFilesOf("npy"), "run labels": offerFiles, "records": offerFiles, "schedule": offerFiles,
-		"so":       offerFilesOf("so"),
-		"tls-cert": offerFiles, "tls-key": offerFiles, "dir": offerFolders,
+		"so": offerFilesOf("so"), "dir": offerFolders,
 
 		"compile output": offerFiles, "curve output": offerFilesOf("svg"), "import output": offerFilesOf("json"),
 		"importance output": offerFilesOf("svg"),
@@ -101,7 +84,7 @@ func flagCompletions() map[string]completion {
 // argCompletions has two completions for each command: of the first argument and of the later ones.
 // Other commands take no arguments.
 func argCompletions() map[string][2]completion {
-	_, offerFiles, offerFolders := offersOfShell()
+	offerFiles, offerFolders := offersOfShell()
 	return map[string][2]completion{
 		"compile": {offerFilesOf(models()...)}, "import": {offerFilesOf(models()...)},
 		"tune": {offerFilesOf(models()...)}, "verify": {offerFilesOf(models()...)},
@@ -120,13 +103,16 @@ func registerCompletions(root *cobra.Command) {
 	flags, arguments := flagCompletions(), argCompletions()
 	for _, c := range allCommands(root) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			offer := flags[c.Name()+" "+f.Name]
-			if offer == nil {
-				offer = flags[f.Name]
+			if _, known := c.GetFlagCompletionFunc(f.Name); known {
+				return
 			}
-			if _, known := c.GetFlagCompletionFunc(f.Name); offer != nil && !known {
-				registerCompletion(c, f.Name, offer)
+			offer := cobra.NoFileCompletions
+			for _, name := range []string{f.Name, c.Name() + " " + f.Name} {
+				if own := flags[name]; own != nil {
+					offer = own
+				}
 			}
+			registerCompletion(c, f.Name, offer)
 		})
 		if c.ValidArgsFunction == nil && c.Runnable() && c != root {
 			offers := arguments[c.Name()]
@@ -135,7 +121,7 @@ func registerCompletions(root *cobra.Command) {
 				if offer := offers[min(len(args), 1)]; offer != nil {
 					return offer(cmd, args, typed)
 				}
-				return nil, cobra.ShellCompDirectiveNoFileComp
+				return cobra.NoFileCompletions(cmd, args, typed)
 			}
 		}
 	}

@@ -42,9 +42,6 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
   ripc hub status --key me.key`,
 		Args: argCount(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if (o.Certificate == "") != (o.CertificateKey == "") {
-				return usagef("--tls-cert and --tls-key belong together")
-			}
 			o.Log = func(text string) { fmt.Fprintln(stderr(), printableText(text)) }
 			h, err := hub.Start(cmd.Context(), o)
 			if err != nil {
@@ -61,9 +58,6 @@ lets it pull jobs and answer, no more. docs/fleet.md says more.`,
 	}
 	hubDirFlag(cmd, &o.Dir)
 	cmd.Flags().StringVar(&o.Listen, "listen", defaultHubListen, "`HOST:PORT` to listen on")
-	cmd.Flags().StringVar(&o.Certificate, "tls-cert", "", "`FILE` of a certificate in PEM (default one that the hub "+
-		"makes itself)")
-	cmd.Flags().StringVar(&o.CertificateKey, "tls-key", "", "`FILE` of its private key")
 	cmd.AddCommand(hubKeysCommand(), hubStatusCommand())
 	return cmd
 }
@@ -73,8 +67,7 @@ func hubDirFlag(cmd *cobra.Command, dir *string) {
 }
 
 func hubKeysCommand() *cobra.Command {
-	var o hub.Options
-	var out string
+	var dir, out string
 	cmd := &cobra.Command{
 		Use:   "keys [worker|tuner NAME -o FILE]",
 		Short: "Make a key for a worker or a tuner, or list those there are",
@@ -90,7 +83,7 @@ keys at once, unless it was started without any.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				keys, err := hub.Keys(o.Dir)
+				keys, err := hub.Keys(dir)
 				if err != nil {
 					return err
 				}
@@ -104,17 +97,15 @@ keys at once, unless it was started without any.`,
 			if out == "" {
 				return usagef("-o FILE says where the key goes")
 			}
-			if _, err := hub.NewKey(o, hub.Role(args[0]), args[1], out); err != nil {
+			if _, err := hub.NewKey(dir, hub.Role(args[0]), args[1], out); err != nil {
 				return &files.WriteError{Path: out, Err: err}
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote the key of %s %s to %s\n", args[0], args[1], out)
 			return err
 		},
 	}
-	hubDirFlag(cmd, &o.Dir)
+	hubDirFlag(cmd, &dir)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write, which must not be there")
-	cmd.Flags().StringVar(&o.Certificate, "tls-cert", "", "`FILE` of the hub's certificate, if it is not its own")
-	cmd.Flags().StringVar(&o.CertificateKey, "tls-key", "", "`FILE` of its private key")
 	return cmd
 }
 

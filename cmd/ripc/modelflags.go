@@ -64,10 +64,6 @@ func (f *modelFlags) add() {
 	f.set.BoolVar(&f.exact, "exact-floats", false,
 		"keep the file's roundings: do not take values for few bits that differ from them by rounding alone, as "+
 			"(sign(x) - x) + x does from sign(x)")
-	f.set.Bool("fold-ste", false, "the default now; --exact-floats refuses it")
-	if err := f.set.MarkHidden("fold-ste"); err != nil {
-		panic("BUG: " + err.Error())
-	}
 	f.set.IntVar(&f.signZero, "sign-zero", 0,
 		"`+1` or -1: the sign of 0, so that it has 1 bit instead of 2; where no 0 can be, it has that anyway")
 	f.set.BoolVar(&f.floatTwin, "float-twin", false,
@@ -95,9 +91,6 @@ func (f *modelFlags) fill(o *ripc.Options) error {
 	}
 	if f.set.Changed("sign-zero") && f.signZero != 1 && f.signZero != -1 {
 		return usagef("--sign-zero %d: give +1 or -1", f.signZero)
-	}
-	if f.exact && f.set.Changed("fold-ste") {
-		return usagef("--fold-ste and --exact-floats contradict each other; --fold-ste is the default and may go")
 	}
 	o.FloatTwin = f.floatTwin
 	o.Recognize = ripc.RecognizeOptions{ExactFloats: f.exact, SignZero: f.signZero}

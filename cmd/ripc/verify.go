@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -74,11 +73,9 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
-			if isVerifyWorker() {
-				return verifyWorker(cmd.Context(), os.Stdin, rawWriter(cmd.OutOrStdout()), r)
-			}
 			p := newProgress()
-			rep, err := verifyApart(cmd.Context(), r.Limit, p.step)
+			r.Progress = p.step
+			rep, err := ripc.Verify(cmd.Context(), r)
 			p.done()
 			if err != nil {
 				return err

@@ -123,7 +123,7 @@ type build struct {
 func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error) {
 	w := &build{Image: m, exports: abi.Exports(m.Name)}
 	info := driver.DriverInfo{
-		Name: m.Name, Kernels: map[string]string{}, Offsets: m.Offsets,
+		Name: m.Name, Kernels: map[string]string{}, Units: map[string]int{}, Offsets: m.Offsets,
 		Describe: abi.Describe, Arena: m.Description.ArenaBytes, Scratch: m.Description.ScratchBytes,
 	}
 	if slices.ContainsFunc(kinds, func(k codegen.Kind) bool { return k != codegen.Runnable }) {
@@ -137,7 +137,7 @@ func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error
 	}
 	for _, f := range m.Order {
 		k := m.Kernels[f]
-		info.Kernels[f] = k.Symbol
+		info.Kernels[f], info.Units[f] = k.Symbol, codegen.Units(m.Program.FuncByName(f))
 		w.modules = append(w.modules, module{k.Symbol, k.Text, m.Target})
 	}
 	ll, err := driver.Driver(m.Program, info, m.Target)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ripc/engine/simulate"
 	"ripc/internal/files"
 	"ripc/internal/need"
 	"ripc/runtime"
@@ -86,17 +87,19 @@ func floats(xs ...float32) []byte {
 	return b
 }
 
-func (m *Machine) with(xs ...float32) *Memory {
-	return m.NewMemory([][]byte{floats(xs...)}, func(n int) []byte { return bytes.Repeat([]byte{0xee}, n) })
+// with is a job on a memory that xs and rubbish fill.
+func (m *Machine) with(last int, xs ...float32) simulate.Job {
+	rubbish := bytes.Repeat([]byte{0xee}, 64)
+	return simulate.Job{Inputs: [][]byte{floats(xs...)}, Outputs: [][]byte{rubbish[:16]}, Workspace: rubbish, Last: last}
 }
 
 func TestStagesAndNetwork(t *testing.T) {
 	each(t, func(t *testing.T, b boards.Board) {
 		m := build(t, b, "", Options{})
-		results, err := m.Run(context.Background(), []Job{
-			{Bring: m.with(1, 2, 3, 4), Last: 1, Keep: true},
-			{First: 1, Last: 2, Keep: true},
-			{Bring: m.with(-1, -2, -3, -4), Last: 2, Whole: true, Keep: true},
+		results, err := m.Run(context.Background(), []simulate.Job{
+			m.with(1, 1, 2, 3, 4),
+			{Continue: true, First: 1, Last: 2},
+			m.with(2, -1, -2, -3, -4),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -105,13 +108,13 @@ func TestStagesAndNetwork(t *testing.T) {
 		for k, want := range []struct{ work, out []byte }{
 			{floats(2, 4, 6, 8), rubbish}, {floats(2, 4, 6, 8), floats(3, 5, 7, 9)}, {floats(-2, -4, -6, -8), floats(-1, -3, -5, -7)},
 		} {
-			got := results[k].Memory
+			got := results[k]
 			if !bytes.Equal(got.Workspace[:16], want.work) || !bytes.Equal(got.Outputs[0], want.out) || !bytes.Equal(got.Workspace[16:32], rubbish) {
 				t.Errorf("job %d left workspace %x and output %x", k, got.Workspace, got.Outputs[0])
 			}
 		}
 		f := m.Footprint()
-		if used := results[0].Stack; used < 16 || used > 1024 || f.Stack != 32<<10 {
+		if used := results[0].StackBytes; used < 16 || used > 1024 || f.Stack != 32<<10 {
 			t.Errorf("%d bytes of a stack of %d were used; a few hundred were expected", used, f.Stack)
 		}
 		// Two buffers of 16 and one of 64 bytes with 64 behind each, aligned.
@@ -127,11 +130,11 @@ func TestFloatSettings(t *testing.T) {
 		const least = math.SmallestNonzeroFloat32
 		for flush, want := range map[bool][]byte{false: floats(2*least, 2, 0, 0), true: floats(0, 2, 0, 0)} {
 			m := build(t, b, "", Options{FlushToZero: flush})
-			results, err := m.Run(context.Background(), []Job{{Bring: m.with(least, 1, 0, 0), Last: 1, Keep: true}})
+			results, err := m.Run(context.Background(), []simulate.Job{m.with(1, least, 1, 0, 0)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := results[0].Memory.Workspace[:16]; !bytes.Equal(got, want) {
+			if got := results[0].Workspace[:16]; !bytes.Equal(got, want) {
 				t.Errorf("flush %v: %x, want %x", flush, got, want)
 			}
 		}
@@ -144,15 +147,15 @@ func TestMisbehaviour(t *testing.T) {
 		run := func(x float32) error {
 			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 			defer cancel()
-			_, err := m.Run(ctx, []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(x, 0, 0, 0), Last: 1, Keep: true}})
+			_, err := m.Run(ctx, []simulate.Job{m.with(1, 1, 0, 0, 0), m.with(1, x, 0, 0, 0)})
 			return err
 		}
-		var overrun *OverrunError
-		if err := run(12); !errors.As(err, &overrun) || overrun.What != "output 0" || overrun.Job != 1 {
+		var overrun *simulate.OverrunError
+		if err := run(12); !errors.As(err, &overrun) || overrun.What != "output 0 of job 1" {
 			t.Errorf("writing behind the output: %v", err)
 		}
-		var ended *RunError
-		if err := run(13); !errors.As(err, &ended) || ended.Code != endFault || !strings.Contains(err.Error(), "fault: ") {
+		var ended *simulate.RunError
+		if err := run(13); !errors.As(err, &ended) || ended.Status != "exit code 100" || !strings.Contains(err.Error(), "fault: ") {
 			t.Errorf("writing where nothing is: %v", err)
 		}
 		var status *runtime.StatusError
@@ -161,11 +164,11 @@ func TestMisbehaviour(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 		defer cancel()
-		if _, err := m.Run(ctx, []Job{{Bring: m.with(14, 0, 0, 0), Last: 1}}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := m.Run(ctx, []simulate.Job{m.with(1, 14, 0, 0, 0)}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a loop without end: %v", err)
 		}
 		limited := files.WithToolLimit(t.Context(), 500*time.Millisecond)
-		_, err := m.Run(limited, []Job{{Bring: m.with(14, 0, 0, 0), Last: 1}})
+		_, err := m.Run(limited, []simulate.Job{m.with(1, 14, 0, 0, 0)})
 		if late := (*files.ToolLimitError)(nil); !errors.As(err, &late) || !strings.Contains(err.Error(), "to run 1 job of ") {
 			t.Errorf("a loop without end and nobody who limits it: %v", err)
 		}
@@ -177,7 +180,7 @@ func TestCount(t *testing.T) {
 	each(t, func(t *testing.T, b boards.Board) {
 		const rounds = 40e6
 		m := build(t, b, "#define TINY_ROUNDS 40000000\n", Options{Count: true})
-		results, err := m.Run(context.Background(), []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(10, 0, 0, 0), Last: 1}})
+		results, err := m.Run(context.Background(), []simulate.Job{m.with(1, 1, 0, 0, 0), m.with(1, 10, 0, 0, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,9 +199,9 @@ func TestDeepStack(t *testing.T) {
 		m := build(t, b, "#define TINY_STACK 40000\n", Options{})
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		_, err := m.Run(ctx, []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}})
-		var ended *RunError
-		var overrun *OverrunError
+		_, err := m.Run(ctx, []simulate.Job{m.with(1, 1, 0, 0, 0)})
+		var ended *simulate.RunError
+		var overrun *simulate.OverrunError
 		if !errors.As(err, &ended) && (!errors.As(err, &overrun) || overrun.What != "the stack") {
 			t.Errorf("a stack of 40000 bytes: %v", err)
 		}
@@ -257,7 +260,7 @@ func TestProfile(t *testing.T) {
 		if err := m.Profile(); err != nil {
 			t.Fatal(err)
 		}
-		results, err := m.Run(context.Background(), []Job{{Bring: m.with(1, 0, 0, 0), Last: 1}, {Bring: m.with(10, 0, 0, 0), Last: 1}, {Bring: m.with(1, 0, 0, 0), Last: 2, Whole: true}})
+		results, err := m.Run(context.Background(), []simulate.Job{m.with(1, 1, 0, 0, 0), m.with(1, 10, 0, 0, 0), m.with(2, 1, 0, 0, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}

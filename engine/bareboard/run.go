@@ -31,35 +31,9 @@ type Options struct {
 	// arithmetic. Results must not depend on that: the network's own code follows the definition.
 	FlushToZero bool
 	// Count makes the simulator execute one instruction a nanosecond of the board's time, so that
-	// the board's clock counts them: see Result.Instructions.
+	// the board's clock counts them in a Result's Instructions. Without Machine.Profile that is exact
+	// to some 100. With it, it is exact, and leaves out the job loop itself.
 	Count bool
-}
-
-// Job is one call of the network's entry points. The jobs of a batch run one after the other, on
-// the same memory.
-type Job struct {
-	First, Last int     // stages First..Last-1
-	Whole       bool    // by NAME_run, else by NAME_run_stages
-	Bring       *Memory // initial memory; nil continues with the current one
-	Keep        bool    // asks for Result.Memory
-}
-
-// Memory is the contents of all buffers.
-type Memory struct {
-	Inputs, Outputs [][]byte
-	Workspace       []byte
-}
-
-// Result is the result of a job.
-type Result struct {
-	Memory *Memory // if Keep asked for it
-	// Stack is the number of bytes of stack that the whole batch took.
-	Stack int64
-	// Instructions is the number of executed instructions, with Options.Count. Without
-	// Machine.Profile it is exact to some 100. With it, it is exact, and leaves out the job loop
-	// itself.
-	Instructions uint64
-	Profile      *simulate.Profile // after Machine.Profile; addresses are those of the program
 }
 
 // Machine is a program ready to run on its simulated board.
@@ -117,7 +91,7 @@ func Open(path string, o Options) (*Machine, error) {
 }
 
 // Profile makes a plugin of the simulator count from now on which instructions the network
-// executes: see Result.Profile. It fails with *runtime.FileError, or as simulate.Counter does;
+// executes: see a Result's Profile. It fails with *runtime.FileError, or as simulate.Counter does;
 // instructions are counted as before then.
 func (m *Machine) Profile() (err error) {
 	if m.marks, err = readMarks(m.path); err != nil {
@@ -162,11 +136,10 @@ const (
 	endFiles = 101
 )
 
-// Run runs the jobs on a board that was just switched on, and returns a Result for each. It fails
-// with *RunError if the program ends early, with *runtime.StatusError (wrapped) if a job returns
-// non-zero, and with *OverrunError if the network wrote outside its buffers. If ctx ends first, it
-// ends the simulation and fails with ctx's error.
-func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
+// Run runs the jobs on a board that was just switched on, and returns a Result for each. They run
+// on one memory and with one thread, in which a job of all stages is a run of NAME_run. It fails
+// as simulate.Machine.Run does.
+func (m *Machine) Run(ctx context.Context, jobs []simulate.Job) ([]simulate.Result, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
@@ -239,8 +212,9 @@ func (m *Machine) simulate(ctx context.Context, dir string, jobs int) error {
 	case !errors.As(err, &exit):
 		return fmt.Errorf("%s: cannot start %s: %w", m.path, m.qemu, err)
 	}
-	e := &RunError{Path: m.path, Code: exit.ExitCode(), Output: head(out.String())}
-	switch e.Code {
+	e := &simulate.RunError{Path: m.path, Job: -1, Status: fmt.Sprintf("exit code %d", exit.ExitCode()),
+		Output: head(out.String())}
+	switch exit.ExitCode() {
 	case endFault:
 		e.Hint = "an access outside of all memory, or an instruction that the chip does not have"
 	case endFiles:
@@ -249,41 +223,52 @@ func (m *Machine) simulate(ctx context.Context, dir string, jobs int) error {
 	return e
 }
 
-// encode writes the file of jobs.
-func (m *Machine) encode(jobs []Job) ([]byte, error) {
+// encode writes the jobs as firmware/jobs.c reads them.
+func (m *Machine) encode(jobs []simulate.Job) ([]byte, error) {
 	var settings uint32
 	if m.o.FlushToZero {
 		settings = m.board.FlushToZero
 	}
-	text := binary.LittleEndian.AppendUint32(nil, settings)
-	text = binary.LittleEndian.AppendUint32(text, uint32(len(jobs)))
+	words := func(text []byte, all ...uint32) []byte {
+		for _, w := range all {
+			text = binary.LittleEndian.AppendUint32(text, w)
+		}
+		return text
+	}
+	text := words(nil, settings, uint32(len(jobs)))
 	for k, j := range jobs {
 		fail := func(format string, args ...any) error {
 			return fmt.Errorf("%s: job %d: %s", m.path, k, fmt.Sprintf(format, args...))
 		}
-		if n := len(m.desc.Stages); j.First < 0 || j.Last < j.First || j.Last > n {
+		n := len(m.desc.Stages)
+		if j.First < 0 || j.Last < j.First || j.Last > n {
 			return nil, fail("stages %d to %d; 0 <= first <= last <= %d", j.First, j.Last, n)
 		}
 		var what uint32
-		for _, bit := range []struct {
-			set bool
-			bit uint32
-		}{{j.Bring != nil, bring}, {j.Keep, keep}, {j.Whole, whole}} {
-			if bit.set {
-				what |= bit.bit
-			}
+		if !j.Continue {
+			what |= bring
 		}
-		for _, x := range []uint32{what, uint32(j.First), uint32(j.Last)} {
-			text = binary.LittleEndian.AppendUint32(text, x)
+		if isKept(j) {
+			what |= keep
 		}
-		if j.Bring == nil {
+		if j.First == 0 && j.Last == n {
+			what |= whole
+		}
+		text = words(text, what, uint32(j.First), uint32(j.Last))
+		if j.Continue {
 			continue
 		}
-		buffers := j.Bring.buffers()
-		if len(buffers) != len(m.sizes) {
-			return nil, fail("%d inputs and outputs, %d needed", len(buffers)-1, len(m.sizes)-1)
+		if len(j.Inputs) != len(m.desc.Inputs) {
+			return nil, fail("%d inputs, %d needed", len(j.Inputs), len(m.desc.Inputs))
 		}
-		for i, data := range buffers {
+		outputs := j.Outputs
+		if outputs == nil {
+			outputs = make([][]byte, len(m.desc.Outputs))
+		}
+		for i, data := range append(slices.Concat(j.Inputs, outputs), j.Workspace) {
+			if data == nil || i == len(m.sizes)-1 { // zeros
+				data = append(data[:len(data):len(data)], make([]byte, max(0, m.sizes[i]-len(data)))...)
+			}
 			if len(data) != m.sizes[i] {
 				return nil, fail("%s has %d bytes, %d needed", m.bufferName(i), len(data), m.sizes[i])
 			}
@@ -293,8 +278,11 @@ func (m *Machine) encode(jobs []Job) ([]byte, error) {
 	return text, nil
 }
 
-// decode reads the file of results.
-func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
+// isKept reports whether j leaves the contents of all buffers.
+func isKept(j simulate.Job) bool { return j.Keep || !j.Discard }
+
+// decode reads the results.
+func (m *Machine) decode(jobs []simulate.Job, text []byte) ([]simulate.Result, error) {
 	short := fmt.Errorf("%s: the program on the board left %d bytes of results, which is too few", m.path, len(text))
 	take := func(n int) []byte {
 		if n > len(text) {
@@ -307,13 +295,14 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 	if len(text) < 4 {
 		return nil, short
 	}
-	stack := int64(binary.LittleEndian.Uint32(text[len(text)-4:]))
-	if stack >= m.footprint.Stack { // the results are invalid even without a fault
-		return nil, &OverrunError{Path: m.path, What: "the stack", Job: -1}
+	stack := int(binary.LittleEndian.Uint32(text[len(text)-4:]))
+	if int64(stack) >= m.footprint.Stack { // the results are invalid even without a fault
+		return nil, &simulate.OverrunError{Path: m.path, What: "the stack"}
 	}
-	results := make([]Result, len(jobs))
+	results := make([]simulate.Result, len(jobs))
 	for k, j := range jobs {
-		results[k].Stack = stack
+		r := &results[k]
+		r.StackBytes = stack
 		b := take(16)
 		if b == nil {
 			return nil, short
@@ -323,12 +312,13 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 				&runtime.StatusError{Name: m.desc.Name, Code: int(status)})
 		}
 		if spoiled := binary.LittleEndian.Uint32(b[4:]); spoiled < uint32(len(m.sizes)) {
-			return nil, &OverrunError{Path: m.path, What: m.bufferName(int(spoiled)), Job: k}
+			return nil, &simulate.OverrunError{Path: m.path,
+				What: fmt.Sprintf("%s of job %d", m.bufferName(int(spoiled)), k)}
 		}
 		if m.o.Count {
-			results[k].Instructions = binary.LittleEndian.Uint64(b[8:]) * uint64(1e9/m.board.ClockHz)
+			r.Instructions = binary.LittleEndian.Uint64(b[8:]) * uint64(1e9/m.board.ClockHz)
 		}
-		if !j.Keep {
+		if !isKept(j) {
 			continue
 		}
 		buffers := make([][]byte, len(m.sizes))
@@ -338,8 +328,8 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 			}
 		}
 		outputs := len(m.desc.Inputs) + len(m.desc.Outputs)
-		results[k].Memory = &Memory{Inputs: buffers[:len(m.desc.Inputs)], Outputs: buffers[len(m.desc.Inputs):outputs],
-			Workspace: buffers[outputs]}
+		r.Inputs, r.Outputs, r.Workspace = buffers[:len(m.desc.Inputs)], buffers[len(m.desc.Inputs):outputs],
+			buffers[outputs]
 	}
 	if len(text) != 4 {
 		return nil, fmt.Errorf("%s: the program on the board left %d bytes of results too many", m.path, len(text)-4)
@@ -347,12 +337,7 @@ func (m *Machine) decode(jobs []Job, text []byte) ([]Result, error) {
 	return results, nil
 }
 
-// buffers lists all buffers in the program's order.
-func (m *Memory) buffers() [][]byte {
-	return append(slices.Concat(m.Inputs, m.Outputs), m.Workspace)
-}
-
-// bufferName names buffer i in messages.
+// bufferName names a buffer for people.
 func (m *Machine) bufferName(i int) string {
 	switch n := len(m.desc.Inputs); {
 	case i < n:
@@ -361,15 +346,4 @@ func (m *Machine) bufferName(i int) string {
 		return fmt.Sprintf("output %d", i-n)
 	}
 	return "the workspace"
-}
-
-// NewMemory returns memory with the given inputs; all other contents come from fill, called with
-// their size.
-func (m *Machine) NewMemory(inputs [][]byte, fill func(n int) []byte) *Memory {
-	mem := &Memory{Inputs: inputs}
-	for _, n := range m.sizes[len(m.desc.Inputs) : len(m.sizes)-1] {
-		mem.Outputs = append(mem.Outputs, fill(n))
-	}
-	mem.Workspace = fill(m.sizes[len(m.sizes)-1])
-	return mem
 }

@@ -38,7 +38,7 @@ func (o Options) buildCounter(ctx context.Context, qemu string) ([]byte, error) 
 		return nil, err
 	}
 	return o.buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
-		cc, err := FindTool(o.CC, "to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc",
+		cc, err := FindTool("to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc",
 			"gcc", "clang")
 		if err != nil {
 			return err

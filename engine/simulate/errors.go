@@ -30,7 +30,7 @@ type FileError = runtime.FileError
 // RunError says that the artifact's process failed as a whole.
 type RunError struct {
 	Path   string
-	Job    int    // the job that was running
+	Job    int    // the job that was running; -1 if it is not known
 	Status string // how the process ended
 	Hint   string // the meaning, if known
 	Output string // its messages, shortened
@@ -38,7 +38,11 @@ type RunError struct {
 
 // Error prints status, meaning and output.
 func (e *RunError) Error() string {
-	s := fmt.Sprintf("%s: ended in job %d: %s", e.Path, e.Job, e.Status)
+	s := e.Path + ": ended"
+	if e.Job >= 0 {
+		s += fmt.Sprintf(" in job %d", e.Job)
+	}
+	s += ": " + e.Status
 	if e.Hint != "" {
 		s += " (" + e.Hint + ")"
 	}
@@ -46,6 +50,14 @@ func (e *RunError) Error() string {
 		s += ": " + out
 	}
 	return s
+}
+
+// Cause is the status, with the hint.
+func (e *RunError) Cause() string {
+	if e.Hint != "" {
+		return e.Status + ": " + e.Hint
+	}
+	return e.Status
 }
 
 // OverrunError says that the artifact wrote where it must not.

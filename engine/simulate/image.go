@@ -51,13 +51,13 @@ type place struct {
 
 // jobPlaces is where a job's memory lies.
 type jobPlaces struct {
-	desc     int64
-	work     place
-	live     []place // the outputs while it runs
-	outputs  []place // and as it left them; none for Job.Discard
-	captured []place // those of Job.Capture, then the whole workspace for KeepWorkspace
-	keep     bool    // Job.KeepWorkspace
-	timing   int64   // offset; 0 if it is not timed
+	desc    int64
+	work    place
+	live    []place // the outputs while it runs
+	outputs []place // and as it left them; none for Job.Discard
+	inputs  []place // while it runs
+	kept    []place // the inputs and the workspace as it left them; none without Job.Keep
+	timing  int64   // offset; 0 if it is not timed
 }
 
 // image is the plan of an image file and the pieces that are not zero.
@@ -156,7 +156,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 		var p jobPlaces
 		if j.Continue {
 			p = im.jobs[k-1]
-			p.captured, p.outputs, p.timing = nil, p.live, 0
+			p.kept, p.outputs, p.timing = nil, p.live, 0
 		} else {
 			in, out = im.tensors(k, j, &p, stored)
 			switch {
@@ -170,7 +170,6 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 				p.work = shared
 			}
 		}
-		p.keep = j.KeepWorkspace
 		p.desc = jobsAt + int64(k)*jobSize
 		sync := uint64(0)
 		if j.Threads > 1 {
@@ -241,6 +240,7 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 			im.pieces = append(im.pieces, piece{at.offset, data})
 			stored[key] = at
 		}
+		p.inputs = append(p.inputs, at)
 		ins = append(ins, im.addr(at.offset))
 	}
 	for i, t := range im.m.desc.Outputs {
@@ -256,31 +256,26 @@ func (im *image) tensors(k int, j Job, p *jobPlaces, stored map[*byte]place) (in
 	return im.pointers(ins), im.pointers(outs)
 }
 
-// captures places the list of copies, and memory for them: pieces of the workspace, and the outputs
-// if the next job continues with them. It returns the list's length and offset.
+// captures places the list of copies, and memory for them: of all memory for Job.Keep, and of the
+// outputs if the next job continues with them. It returns the list's length and offset.
 func (im *image) captures(j Job, p *jobPlaces, goesOn bool) (uint64, int64) {
-	ranges := j.Capture
-	if j.KeepWorkspace {
-		ranges = append(ranges[:len(ranges):len(ranges)], Range{0, im.m.desc.WorkspaceBytes(j.Threads)})
-	}
 	var list []uint64
-	// Whole blocks of 64 are copied, from the one the piece begins in; the guard behind each buffer
-	// is room enough.
-	capture := func(buffer place, r Range) place {
-		first := r.Offset &^ 63
-		room := (r.Offset + r.Size - first + 63) &^ 63
-		to := im.take(room, 64)
-		list = append(list, im.addr(to), im.addr(buffer.offset+first), uint64(room))
-		return place{offset: to + r.Offset - first, size: r.Size}
+	capture := func(buffers []place) []place {
+		var copies []place
+		for _, b := range buffers {
+			room := abi.RoundUp(b.size)
+			to := im.take(room, abi.Align)
+			list = append(list, im.addr(to), im.addr(b.offset), uint64(room))
+			copies = append(copies, place{offset: to, size: b.size})
+		}
+		return copies
 	}
-	for _, r := range ranges {
-		p.captured = append(p.captured, capture(p.work, r))
+	if j.Keep {
+		p.kept = capture(append(p.inputs[:len(p.inputs):len(p.inputs)],
+			place{offset: p.work.offset, size: im.m.desc.WorkspaceBytes(j.Threads)}))
 	}
 	if goesOn {
-		p.outputs = nil
-		for _, o := range p.live {
-			p.outputs = append(p.outputs, capture(o, Range{0, o.size}))
-		}
+		p.outputs = capture(p.live)
 	}
 	at := im.take(int64(8*len(list)), 64)
 	im.words(at, list...)

@@ -17,8 +17,8 @@ func testOutputsOfEachJob(t *testing.T, d *describe.Artifact) {
 	in, arena, out := inputs(t, m.Description(), 3)
 	mine := bytes.Repeat([]byte{9}, 4096)
 	got, err := m.Run(context.Background(), []simulate.Job{
-		{Inputs: in, Outputs: [][]byte{mine}, First: 0, Last: 1, Threads: 2, KeepWorkspace: true},
-		{Continue: true, First: 1, Last: 2, Threads: 2, KeepWorkspace: true},
+		{Inputs: in, Outputs: [][]byte{mine}, First: 0, Last: 1, Threads: 2, Keep: true},
+		{Continue: true, First: 1, Last: 2, Threads: 2, Keep: true},
 		{Continue: true, First: 0, Last: 1, Threads: 1},
 		{Inputs: in, Outputs: [][]byte{mine}, Workspace: arena, First: 1, Last: 2, Threads: 1},
 	})

@@ -82,7 +82,7 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 		p.stop(err)
 		return nil, err
 	}
-	if p.dir, p.removeDir, err = files.TempDir(m.opts.TempDir); err != nil {
+	if p.dir, p.removeDir, err = files.TempDir(""); err != nil {
 		p.stop(err)
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
@@ -242,15 +242,13 @@ func (im *image) results(f *os.File) ([]Result, error) {
 			}
 			r.Outputs = append(r.Outputs, data)
 		}
-		for _, c := range p.captured {
-			data, err := read(f, c)
-			if err != nil {
+		for _, c := range p.kept {
+			if r.Workspace != nil {
+				r.Inputs = append(r.Inputs, r.Workspace)
+			}
+			if r.Workspace, err = read(f, c); err != nil {
 				return nil, err
 			}
-			r.Captured = append(r.Captured, data)
-		}
-		if n := len(r.Captured) - 1; p.keep {
-			r.Workspace, r.Captured = r.Captured[n], r.Captured[:n]
 		}
 	}
 	return results, nil

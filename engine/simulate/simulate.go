@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"cmp"
 	"context"
 	"debug/elf"
 	"fmt"
@@ -19,22 +18,12 @@ import (
 // MaxThreads bounds Job.Threads.
 const MaxThreads = 64
 
-// Options say where things are. The zero value finds everything by itself.
+// Options say how artifacts run. The zero value simulates them.
 type Options struct {
-	// CPU overrides the artifact's own QemuCPU (qemu's -cpu). One of the two must be given: qemu's
-	// default CPU has instructions that boards do not have.
-	CPU string
-	// Qemu, LLVMMC, LLD and CC are paths of programs. Empty ones are looked for on PATH, those of
-	// LLVM where package toolchain finds them: in $RIPC_LLVM_BIN, or on PATH and in LLVM's own
-	// folder.
-	Qemu, LLVMMC, LLD, CC string
 	// CacheDir holds programs that are built once. Empty means the folder simulate in
 	// $RIPC_CACHE_DIR, or ripc/simulate in the user's cache folder. A user without one builds them
 	// each time.
 	CacheDir string
-	// TempDir holds image files and programs while they run, in folders of this process's own;
-	// empty means the system's.
-	TempDir string
 	// Count makes Run count instructions. It needs a C compiler (once) and jobs with one thread.
 	Count bool
 	// Direct runs artifacts of this machine without a simulator, in processes of their own.
@@ -46,9 +35,6 @@ type Options struct {
 	// is found or built.
 	Program []byte
 }
-
-// Range is a piece of the workspace, in bytes.
-type Range struct{ Offset, Size int64 }
 
 // Job is one call of NAME_run_stages. The jobs of a batch run one after the other.
 type Job struct {
@@ -67,9 +53,8 @@ type Job struct {
 	Workspace []byte
 	// Outputs, if not nil, are the initial contents of the outputs; else they start out as zeros.
 	Outputs [][]byte
-	// KeepWorkspace asks for the whole workspace as it is after the job, Capture for pieces of it.
-	KeepWorkspace bool
-	Capture       []Range
+	// Keep asks for all memory as it is after the job, not for the outputs alone.
+	Keep bool
 	// Discard leaves the outputs out of the result.
 	Discard bool
 	// Time asks how long the job takes, which is for artifacts that are not simulated.
@@ -83,9 +68,9 @@ type Job struct {
 type Result struct {
 	// Outputs holds the bytes of each output as they are after the job.
 	Outputs [][]byte
-	// Workspace is set for KeepWorkspace; Captured holds one piece for each Range of Capture.
+	// Inputs and Workspace are set for Job.Keep. A machine behind ssh does not send its inputs.
+	Inputs    [][]byte
 	Workspace []byte
-	Captured  [][]byte
 	// Instructions counts those that the artifact executed in this job; 0 without Options.Count.
 	Instructions uint64
 	// Profile counts them by piece of code; nil without Options.Count.
@@ -125,7 +110,7 @@ func Open(path string, opts Options) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{path: path, desc: desc, opts: opts, cpu: opts.CPU}
+	m := &Machine{path: path, desc: desc, opts: opts}
 	if opts.Direct {
 		err = m.checkDirect()
 	} else {
@@ -147,7 +132,7 @@ func Open(path string, opts Options) (*Machine, error) {
 		return nil, &FileError{Path: path, Msg: "no function " + name}
 	}
 	if !opts.Direct {
-		if m.qemu, err = FindTool(opts.Qemu, "to run artifacts for "+m.guest.Arch, "apt-get install qemu-user",
+		if m.qemu, err = FindTool("to run artifacts for "+m.guest.Arch, "apt-get install qemu-user",
 			m.guest.Qemu); err != nil {
 			return nil, err
 		}
@@ -169,7 +154,7 @@ func Open(path string, opts Options) (*Machine, error) {
 
 // OpenLibrary is Open for the contents of an artifact.
 func OpenLibrary(so []byte, opts Options) (*Machine, error) {
-	path, remove, err := WriteLibrary(opts.TempDir, so)
+	path, remove, err := WriteLibrary(so)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +164,8 @@ func OpenLibrary(so []byte, opts Options) (*Machine, error) {
 
 // WriteLibrary writes the contents of a shared library to a temporary folder in tempDir, "" for the
 // system's, which remove removes.
-func WriteLibrary(tempDir string, so []byte) (path string, remove func() error, err error) {
-	dir, remove, err := files.TempDir(tempDir)
+func WriteLibrary(so []byte) (path string, remove func() error, err error) {
+	dir, remove, err := files.TempDir("")
 	if err != nil {
 		return "", nil, err
 	}
@@ -199,8 +184,8 @@ func (m *Machine) findSimulator() error {
 			Msg: fmt.Sprintf("artifacts for %s cannot be simulated; %s can", m.desc.Arch, archNames())}
 	}
 	m.guest, _ = guests.Of(m.desc.Arch)
-	if m.cpu = cmp.Or(m.cpu, m.desc.QemuCPU); m.cpu == "" {
-		return &FileError{Path: m.path, Msg: "the description has no qemu_cpu; set Options.CPU"}
+	if m.cpu = m.desc.QemuCPU; m.cpu == "" {
+		return &FileError{Path: m.path, Msg: "the description has no qemu_cpu"}
 	}
 	return nil
 }
@@ -320,11 +305,6 @@ func (m *Machine) check(jobs []Job) error {
 					return fail("%s %d (%s): %s %v needs %d bytes, there are %d", side.what, i, t.Name, t.DType,
 						t.Shape, n, len(data))
 				}
-			}
-		}
-		for _, r := range j.Capture {
-			if r.Offset < 0 || r.Size < 0 || r.Offset > work || r.Size > work-r.Offset {
-				return fail("capture of %d bytes at %d; the workspace has %d", r.Size, r.Offset, work)
 			}
 		}
 	}

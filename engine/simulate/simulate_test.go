@@ -79,15 +79,15 @@ func testStageByStage(t *testing.T, d *describe.Artifact) {
 	in, arena, out := inputs(t, m.Description(), 7)
 	mine := bytes.Repeat([]byte{1, 0, 0, 0}, 1024)
 	got, err := m.Run(context.Background(), []simulate.Job{
-		{Inputs: in, First: 0, Last: 1, Threads: 2, KeepWorkspace: true, Capture: []simulate.Range{{Offset: 0, Size: 4096}, {Offset: 100, Size: 33}, {Offset: 5, Size: 0}}},
+		{Inputs: in, First: 0, Last: 1, Threads: 2, Keep: true},
 		{Continue: true, First: 1, Last: 2, Threads: 4},
-		{Inputs: in, First: 1, Last: 2, Threads: 1, Workspace: mine, KeepWorkspace: true},
+		{Inputs: in, First: 1, Last: 2, Threads: 1, Workspace: mine, Keep: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got[0].Captured[0], arena) || !bytes.Equal(got[0].Captured[1], arena[100:133]) || len(got[0].Captured[2]) != 0 || len(got[0].Captured) != 3 {
-		t.Error("stage 0: wrong captures")
+	if len(got[0].Inputs) != 2 || !bytes.Equal(got[0].Inputs[0], in[0]) || !bytes.Equal(got[0].Inputs[1], in[1]) || got[1].Inputs != nil {
+		t.Error("stage 0: wrong inputs")
 	}
 	if len(got[0].Workspace) != 4096+2*64 || !bytes.Equal(got[0].Workspace[:4096], arena) {
 		t.Error("stage 0: wrong workspace")
@@ -118,7 +118,6 @@ func testStatusAndArguments(t *testing.T, d *describe.Artifact) {
 		"input 1 (y): u8 [1 1024] needs":     {Inputs: [][]byte{in[0], in[0]}, Last: 2, Threads: 1},
 		"needs one before it":                {Continue: true, Last: 2, Threads: 1},
 		"5000 bytes for a workspace of 4160": {Inputs: in, Last: 2, Threads: 1, Workspace: make([]byte, 5000)},
-		"capture of 2 bytes at 4159":         {Inputs: in, Last: 2, Threads: 1, Capture: []simulate.Range{{Offset: 4159, Size: 2}}},
 	} {
 		if _, err := m.Run(ctx, []simulate.Job{j}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
@@ -231,19 +230,17 @@ func TestLimit(t *testing.T) {
 func TestOpenRefusals(t *testing.T) {
 	needQemu(t)
 	d := twoStage()
-	_, err := simulate.Open(build(t, d, nil), simulate.Options{Qemu: "no-such-qemu"})
+	so, bin, path := build(t, d, nil), os.Getenv(toolchain.EnvBin), os.Getenv("PATH")
+	t.Setenv("PATH", t.TempDir())
+	_, err := simulate.Open(so, simulate.Options{})
+	t.Setenv("PATH", path)
 	var missing *simulate.ToolError
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "no-such-qemu not found") || !strings.Contains(err.Error(), "apt-get install qemu-user") {
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "qemu-aarch64 not found") || !strings.Contains(err.Error(), "apt-get install qemu-user") {
 		t.Errorf("no qemu: %v", err)
 	}
-	_, err = simulate.Open(build(t, d, nil), simulate.Options{LLD: "no-such-lld", CacheDir: t.TempDir()})
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "apt-get install llvm-22 lld-22") {
-		t.Errorf("no lld: %v", err)
-	}
-	so, bin := build(t, d, nil), os.Getenv(toolchain.EnvBin)
 	t.Setenv(toolchain.EnvBin, t.TempDir())
 	_, err = simulate.Open(so, simulate.Options{CacheDir: t.TempDir()})
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "llvm-mc not found in "+toolchain.EnvBin+"=") {
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "llvm-mc not found in "+toolchain.EnvBin+"=") || !strings.Contains(err.Error(), "apt-get install llvm-22 lld-22") {
 		t.Errorf("no llvm-mc in the folder given: %v", err)
 	}
 	t.Setenv(toolchain.EnvBin, bin)

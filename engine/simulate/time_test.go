@@ -75,7 +75,7 @@ func TestDirect(t *testing.T) {
 	d.Target, d.Arch, d.CPU, d.QemuCPU = "host", runtime.HostArch(), "generic", ""
 	m := open(t, build(t, d, nil), simulate.Options{Direct: true})
 	in, _, out := inputs(t, m.Description(), 3)
-	got, err := m.Run(t.Context(), []simulate.Job{{Inputs: in, Last: 1, Threads: 2}, {Continue: true, First: 1, Last: 2, Threads: 1, KeepWorkspace: true}})
+	got, err := m.Run(t.Context(), []simulate.Job{{Inputs: in, Last: 1, Threads: 2}, {Continue: true, First: 1, Last: 2, Threads: 1, Keep: true}})
 	if err != nil || !bytes.Equal(got[1].Outputs[0], out) || got[1].Workspace == nil {
 		t.Errorf("in stages: %v", err)
 	}

@@ -16,11 +16,8 @@ import (
 	"ripc/targets/guests"
 )
 
-// FindTool returns given, if set, or the path of the first of names on PATH.
-func FindTool(given, purpose, install string, names ...string) (string, error) {
-	if given != "" {
-		names = []string{given}
-	}
+// FindTool returns the path of the first of names on PATH, or fails with *ToolError.
+func FindTool(purpose, install string, names ...string) (string, error) {
 	for _, n := range names {
 		if p, err := exec.LookPath(n); err == nil {
 			return filepath.Abs(p)
@@ -32,11 +29,8 @@ func FindTool(given, purpose, install string, names ...string) (string, error) {
 // findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain
 // uses. Assembling and linking the runner works with other versions as well, so those on PATH come
 // after, unless $RIPC_LLVM_BIN says where to look.
-func findLLVM(given, purpose, name string) (string, error) {
+func findLLVM(purpose, name string) (string, error) {
 	const install = "apt-get install llvm-22 lld-22"
-	if given != "" {
-		return FindTool(given, purpose, install)
-	}
 	p, err := toolchain.Lookup(name)
 	if err == nil {
 		return p, nil
@@ -44,7 +38,7 @@ func findLLVM(given, purpose, name string) (string, error) {
 	if dir := os.Getenv(toolchain.EnvBin); dir != "" {
 		return "", &ToolError{Tool: name, Looked: toolchain.EnvBin + "=" + dir, Purpose: purpose, Install: install}
 	}
-	return FindTool("", purpose, install, name+"-22", name+"-21", name+"-20", name)
+	return FindTool(purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
 // cache opens the cache of programs that are built once; nil if the user has no folder for it.
@@ -65,7 +59,7 @@ func (o Options) buildOnce(key string, build func(dir, out string) error) ([]byt
 	if program, ok := cache.Get(key); ok {
 		return program, nil
 	}
-	dir, remove, err := files.TempDir(o.TempDir)
+	dir, remove, err := files.TempDir("")
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
@@ -107,11 +101,11 @@ func (o Options) buildRunner(ctx context.Context, g guests.Guest) ([]byte, error
 	source := []byte(g.Runner)
 	return o.buildOnce(caches.Key([]byte("runner"), []byte(g.Triple), source), func(dir, out string) error {
 		const purpose = "to build the simulator's runner, once"
-		mc, err := findLLVM(o.LLVMMC, purpose, "llvm-mc")
+		mc, err := findLLVM(purpose, "llvm-mc")
 		if err != nil {
 			return err
 		}
-		lld, err := findLLVM(o.LLD, purpose, "ld.lld")
+		lld, err := findLLVM(purpose, "ld.lld")
 		if err != nil {
 			return err
 		}

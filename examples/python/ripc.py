@@ -19,7 +19,7 @@ import threading
 import numpy
 
 ALIGN = 64  # bytes: inputs, outputs, workspace and the threads' meeting point
-SYNC_BYTES = 128
+SYNC_BYTES = 1152
 STATUS = {
     1: "bad number of threads",
     2: "a buffer is null or not aligned to 64 bytes",

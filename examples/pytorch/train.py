@@ -1,9 +1,10 @@
-"""A binary network in plain PyTorch, from training to an ONNX file: handwritten digits, 8x8 pixels.
+"""A binary network in plain PyTorch, from training to the files that ripc reads: handwritten digits, 8x8 pixels.
 
     python3 examples/pytorch/train.py --out build/mydigits
 
-Needs torch, onnx, onnxscript and scikit-learn. It trains for some ten seconds on a CPU and writes model.onnx, and for
-`ripc eval` x.npy, y.npy (digits that it was not trained on) and logits.npy (what PyTorch says of them).
+Needs torch, onnx, onnxscript and scikit-learn. It trains for some ten seconds on a CPU and writes model.onnx, with
+PyTorch 2.9 or later model.pt2, and for `ripc eval` x.npy, y.npy (digits that it was not trained on) and logits.npy
+(what PyTorch says of them).
 """
 import argparse
 import pathlib
@@ -88,6 +89,8 @@ def main():
     print(f"{right} of {len(test)} digits right")
 
     torch.onnx.export(net, x[test[:1]], str(args.out / "model.onnx"), dynamo=False, opset_version=17, input_names=["digit"], output_names=["logits"])
+    if torch.__version__ >= (2, 9):  # ripc reads the archives of these versions
+        torch.export.save(torch.export.export(net, (x[test[:1]],)), args.out / "model.pt2")
     np.save(args.out / "x.npy", x[test].numpy())
     np.save(args.out / "y.npy", y[test].numpy())
     np.save(args.out / "logits.npy", logits.numpy())

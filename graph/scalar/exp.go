@@ -3,7 +3,6 @@ package scalar
 import (
 	"math"
 
-	"ripc/internal/f32"
 	"ripc/ir"
 )
 
@@ -15,22 +14,6 @@ import (
 // - 1. Up to the last rounding, t rises with r by more than its errors are. So the functions built
 // on it rise as well (TestRising).
 
-// expArithmetic has the operations of these formulas.
-type expArithmetic[T any] interface {
-	constant(v float32) T
-	add(a, b T) T
-	mul(a, b T) T
-	div(a, b T) T
-	fma(a, b, c T) T
-	min(a, b T) T
-	max(a, b T) T
-	abs(v T) T
-	nearest(v T) T             // the integer, halves to even
-	power(n T) T               // 2^n for integers of -126..127
-	withSign(a, b T) T         // a, which is no negative number, with the sign of b
-	selectLess(a, b, x, y T) T // x where a < b, else y
-}
-
 // The range of x for which 2^n is a normal number.
 const expLeast, expMost = -87, 88
 
@@ -40,7 +23,7 @@ const expCopies = 26
 // expParts gives t and 2^n for x of expLeast..expMost. The coefficients and the two parts of ln2
 // are those of expf in Moshier's Cephes library. The first part has few bits, so that n times it is
 // exact.
-func expParts[T any](m expArithmetic[T], x T) (t, scale T) {
+func expParts[T any](m arithmetic[T], x T) (t, scale T) {
 	n := m.nearest(m.mul(x, m.constant(1/math.Ln2)))
 	r := m.fma(n, m.constant(2.12194440e-4), m.fma(n, m.constant(-0.693359375), x))
 	q := m.constant(1.9875691500e-4)
@@ -51,26 +34,26 @@ func expParts[T any](m expArithmetic[T], x T) (t, scale T) {
 }
 
 // exp is e**x for x <= 0, and 0 below expLeast, where it is less than 1.7e-38.
-func exp[T any](m expArithmetic[T], x T) T {
+func exp[T any](m arithmetic[T], x T) T {
 	t, scale := expParts(m, m.max(m.constant(expLeast), x))
-	return m.selectLess(x, m.constant(expLeast), m.constant(0), m.fma(scale, t, scale))
+	return m.choose(m.binary(ir.Lt, x, m.constant(expLeast)), m.constant(0), m.fma(scale, t, scale))
 }
 
 // expAll is e**x for all x: 0 below expLeast, and infinite where f32 ends. 2^n is made in two
 // parts, since n may be 128.
-func expAll[T any](m expArithmetic[T], x T) T {
+func expAll[T any](m arithmetic[T], x T) T {
 	y := m.min(m.constant(89), m.max(m.constant(expLeast), x))
 	n := m.nearest(m.mul(y, m.constant(1/math.Ln2)))
 	most := m.min(m.constant(127), n)
 	t, _ := expParts(m, y)
 	scale := m.power(most)
 	v := m.mul(m.fma(scale, t, scale), m.power(m.add(n, m.mul(most, m.constant(-1)))))
-	return m.selectLess(x, m.constant(expLeast), m.constant(0), v)
+	return m.choose(m.binary(ir.Lt, x, m.constant(expLeast)), m.constant(0), v)
 }
 
 // erf is the error function, by formula 7.1.26 of Abramowitz and Stegun's Handbook, with the sign
 // of x: to 5e-7.
-func erf[T any](m expArithmetic[T], x T) T {
+func erf[T any](m arithmetic[T], x T) T {
 	a := m.abs(x)
 	t := m.div(m.constant(1), m.fma(a, m.constant(0.3275911), m.constant(1)))
 	p := m.constant(1.061405429)
@@ -82,13 +65,13 @@ func erf[T any](m expArithmetic[T], x T) T {
 }
 
 // expm1 is e**x - 1 for x <= 0.
-func expm1[T any](m expArithmetic[T], x T) T {
+func expm1[T any](m arithmetic[T], x T) T {
 	t, scale := expParts(m, m.max(m.constant(expLeast), x))
 	return m.fma(scale, t, m.add(scale, m.constant(-1)))
 }
 
 // sigmoid is 1 / (1 + e**-x). At x = -expMost it is less than a normal number, which is 0.
-func sigmoid[T any](m expArithmetic[T], x T) T {
+func sigmoid[T any](m arithmetic[T], x T) T {
 	y := m.min(m.constant(expMost), m.max(m.constant(expLeast), m.mul(x, m.constant(-1))))
 	t, scale := expParts(m, y)
 	return m.div(m.constant(1), m.add(m.fma(scale, t, scale), m.constant(1)))
@@ -96,46 +79,16 @@ func sigmoid[T any](m expArithmetic[T], x T) T {
 
 // tanh is u / (2 - u), u = 1 - e**(-2|x|), with the sign of x: as u rises, its quotient does,
 // whatever the roundings.
-func tanh[T any](m expArithmetic[T], x T) T {
+func tanh[T any](m arithmetic[T], x T) T {
 	u := m.mul(expm1(m, m.mul(m.abs(x), m.constant(-2))), m.constant(-1))
 	return m.withSign(m.abs(m.div(u, m.fma(u, m.constant(-1), m.constant(2)))), x)
 }
 
 // elu is x for x > 0, else a * (e**x - 1).
-func elu[T any](m expArithmetic[T], x, a T) T {
+func elu[T any](m arithmetic[T], x, a T) T {
 	return m.fma(a, expm1(m, m.min(m.constant(0), x)), m.max(x, m.constant(0)))
 }
 
 // ExpExpr is e**x, for x <= 0, of an f32 expression, which it has expCopies times: a few ulp from
 // the true value, and 0 below -87.
 func ExpExpr(x ir.Expr) ir.Expr { return exp(exprs{}, x) }
-
-func (numbers) nearest(v float32) float32 { return f32.RoundEven(v) }
-
-func (numbers) power(n float32) float32 {
-	return math.Float32frombits(uint32(f32.Truncate(n, 32, true)+127) << 23)
-}
-
-func (numbers) withSign(a, b float32) float32 {
-	return float32(math.Copysign(float64(a), float64(b)))
-}
-
-func (numbers) selectLess(a, b, x, y float32) float32 {
-	if f32.Flush(a) < f32.Flush(b) {
-		return x
-	}
-	return y
-}
-
-func (exprs) nearest(v ir.Expr) ir.Expr { return ir.Un(ir.RoundEven, v) }
-
-func (exprs) power(n ir.Expr) ir.Expr {
-	bits := ir.Bin(ir.Shl, ir.Bin(ir.Add, ir.CastTo(ir.I32, n), ir.Const(ir.I32, 127)), ir.Const(ir.I32, 23))
-	return &ir.Bitcast{T: ir.F32, A: bits}
-}
-
-func (exprs) withSign(a, b ir.Expr) ir.Expr { return withSign(a, b) }
-
-func (exprs) selectLess(a, b, x, y ir.Expr) ir.Expr {
-	return &ir.Select{Cond: ir.Bin(ir.Lt, a, b), A: x, B: y}
-}

@@ -92,7 +92,7 @@ func (q *Quantizer) Integers() (lo, hi int) {
 // RealSteps are the real values of q's levels as float steps, a quantizer and a dequantizer in one,
 // for a tensor with the given channels.
 func (q *Quantizer) RealSteps(channels int) []Step {
-	m := chains{channels}
+	m := chains{channels: channels}
 	v, _ := quotient(m, q, chain{})
 	steps := append(v.steps, Step{Kind: Round, Mode: q.Rounding})
 	after := func(kind Kind, by float64) {
@@ -119,8 +119,11 @@ type chain struct {
 }
 
 // chains is the arithmetic of chains, for tensors with the given channels. Right operands are
-// numbers.
-type chains struct{ channels int }
+// numbers. It has the operations of quantizers alone.
+type chains struct {
+	arithmetic[chain]
+	channels int
+}
 
 func (m chains) step(kind Kind, by float32) Step {
 	return Step{Kind: kind, A: slices.Repeat([]float32{by}, m.channels)}

@@ -1,10 +1,7 @@
 package scalar
 
 import (
-	"math"
-
 	"ripc/internal/enum"
-	"ripc/internal/f32"
 	"ripc/ir"
 )
 
@@ -42,56 +39,36 @@ func ParseRounding(text string) (Rounding, error) {
 func (r Rounding) Known() bool { return r <= Away }
 
 // Eval rounds x.
-func (r Rounding) Eval(x float32) float32 {
-	v := float64(f32.Flush(x)) // in 53 bits, adding a half rounds no value across an integer
-	switch r {
-	case HalfEven:
-		return f32.RoundEven(x)
-	case HalfUp:
-		return float32(math.Copysign(math.Floor(v+0.5), v))
-	case HalfDown:
-		return float32(math.Copysign(math.Ceil(v-0.5), v))
-	case HalfAway:
-		return float32(math.Round(v))
-	case Floor:
-		return float32(math.Floor(v))
-	case Ceil:
-		return float32(math.Ceil(v))
-	case Trunc:
-		return float32(math.Trunc(v))
-	case Away:
-		return float32(math.Copysign(math.Ceil(math.Abs(v)), v))
-	}
-	panic("BUG: unknown rounding " + r.String())
-}
+func (r Rounding) Eval(x float32) float32 { return round(numbers{}, r, x) }
 
-// Expr rounds the f32 expression v. Halves are found in 2*v, because its floor is exact:
-// floor((floor(2*v) + 1)/2), below 2^23. From there on f32 has integers only.
-func (r Rounding) Expr(v ir.Expr) ir.Expr {
-	half := func(v ir.Expr) ir.Expr {
-		return ir.Un(ir.Floor, ir.Bin(ir.Add, ir.Bin(ir.Mul, floorTwice(v), ir.Float(0.5)), ir.Float(0.5)))
+// Expr rounds the f32 expression v.
+func (r Rounding) Expr(v ir.Expr) ir.Expr { return round(exprs{}, r, v) }
+
+// round is v rounded by r. Halves are found in 2*v, because its floor is exact: floor((floor(2*v) +
+// 1)/2), below 2^23. From there on f32 has integers only.
+func round[T any](m arithmetic[T], r Rounding, v T) T {
+	half := func(v T) T {
+		return m.floor(m.add(m.mul(m.floor(m.mul(v, m.constant(2))), m.constant(0.5)), m.constant(0.5)))
 	}
-	small := func(v, yes ir.Expr) ir.Expr {
-		return &ir.Select{Cond: ir.Bin(ir.Lt, ir.Un(ir.Abs, v), ir.Float(1<<23)), A: yes, B: v}
-	}
-	abs := ir.Un(ir.Abs, v)
+	small := func(yes T) T { return m.choose(m.binary(ir.Lt, m.abs(v), m.constant(1<<23)), yes, v) }
+	ceil := func(v T) T { return m.neg(m.floor(m.neg(v))) }
 	switch r {
 	case HalfEven:
-		return ir.Un(ir.RoundEven, v)
+		return m.nearest(v)
 	case HalfUp:
-		return small(v, withSign(ir.Un(ir.Abs, half(v)), v))
+		return small(m.withSign(m.abs(half(v)), v))
 	case HalfDown:
-		return small(v, withSign(ir.Un(ir.Abs, half(ir.Un(ir.Neg, v))), v))
+		return small(m.withSign(m.abs(half(m.neg(v))), v))
 	case HalfAway:
-		return small(v, withSign(half(abs), v))
+		return small(m.withSign(half(m.abs(v)), v))
 	case Floor:
-		return ir.Un(ir.Floor, v)
+		return m.floor(v)
 	case Ceil:
 		return ceil(v)
 	case Trunc:
-		return withSign(ir.Un(ir.Floor, abs), v)
+		return m.withSign(m.floor(m.abs(v)), v)
 	case Away:
-		return withSign(ceil(abs), v)
+		return m.withSign(ceil(m.abs(v)), v)
 	}
 	panic("BUG: unknown rounding " + r.String())
 }
@@ -126,11 +103,3 @@ func (r Rounding) integer(v ir.Expr) ir.Expr {
 }
 
 func floorTwice(v ir.Expr) ir.Expr { return ir.Un(ir.Floor, ir.Bin(ir.Mul, v, ir.Float(2))) }
-
-func ceil(v ir.Expr) ir.Expr { return ir.Un(ir.Neg, ir.Un(ir.Floor, ir.Un(ir.Neg, v))) }
-
-// withSign gives a magnitude the sign of v.
-func withSign(magnitude, v ir.Expr) ir.Expr {
-	sign := ir.Bin(ir.And, &ir.Bitcast{T: ir.U32, A: v}, ir.Const(ir.U32, 1<<31))
-	return &ir.Bitcast{T: ir.F32, A: ir.Bin(ir.Or, &ir.Bitcast{T: ir.U32, A: magnitude}, sign)}
-}

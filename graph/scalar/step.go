@@ -151,7 +151,7 @@ func (s Step) Copies() int {
 func (s Step) Long() bool { return s.Copies() >= expCopies }
 
 // apply is the formula of s; a and b are its operands.
-func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
+func apply[T any](m arithmetic[T], s Step, x T, a, b T) T {
 	switch s.Kind {
 	case Mul:
 		return m.mul(x, a)
@@ -172,9 +172,11 @@ func apply[T any](m stepArithmetic[T], s Step, x T, a, b T) T {
 	case PRelu:
 		return m.fma(m.min(x, m.constant(0)), a, m.max(x, m.constant(0)))
 	case Round:
-		return m.round(s.Mode, x)
+		return round(m, s.Mode, x)
 	case Sign:
-		return m.sign(x)
+		zero := m.constant(0)
+		negative := m.choose(m.binary(ir.Lt, x, zero), m.constant(-1), zero)
+		return m.choose(m.binary(ir.Gt, x, zero), m.constant(1), negative)
 	case Abs:
 		return m.abs(x)
 	case Least:

@@ -72,12 +72,3 @@ func (f *file) cut(name string, o importer.Options) {
 		}
 	}
 }
-
-// adviseCut adds, to the errors about unsupported operators, the options that leave these out.
-func (b *builder) adviseCut() {
-	if len(b.uncut) == 0 {
-		return
-	}
-	w, _ := b.file.wiring(b.g.File)
-	w.Advise(b.uncut, b.unread)
-}

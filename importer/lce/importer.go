@@ -24,14 +24,9 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 	return parse(ctx, path, data, o, maxWeights)
 }
 
-// Parse reads a model from data, to the end. file is its name in messages, and, without folder and
-// extension, the graph's. Every error is, or joins, *ir.Error with the file and, where there is
-// one, the operator.
-func Parse(file string, data []byte) (*graph.Graph, error) {
-	return parse(context.Background(), file, data, importer.Options{}, maxWeights)
-}
-
-// parse reads data as o asks for it, and allows constants of at most limit elements in all.
+// parse reads data as o asks for it, and allows constants of at most limit elements in all. name is
+// that of the file in messages, and, without folder and extension, the graph's. Every error is, or
+// joins, *ir.Error with the file and, where there is one, the operator.
 func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
 	return kit.Read(func() *graph.Graph {
 		f := decode(name, data)
@@ -46,7 +41,7 @@ func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
 		g: source.NewGraph(name), faults: source.Faults{File: name},
 		left: limit, values: make([]*graph.Value, len(f.tensors)), floats: map[*graph.Value]*graph.Value{},
 		folded: map[int][]float32{}, lists: map[int][]int{},
-		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, unread: map[int]bool{}, outputs: map[int]bool{},
+		shared: map[string]*graph.Tensor{}, failed: map[int]bool{}, outputs: map[int]bool{},
 	}
 	b.out = graph.NewBuilder(b.g)
 	b.Kit = kit.Kit{Emit: b.add, Each: b.add, Reshape: b.reshape, Take: b.take}
@@ -74,8 +69,6 @@ type builder struct {
 	names   []string                      // of the tensors, unique
 	bits    map[int]int                   // by int32 tensor: channels that its words hold, as far as its readers say
 	faults  source.Faults
-	unread  map[int]bool // operators that could not be converted
-	uncut   []*ir.Error  // of operators that are not supported
 	sizes   *source.Sizes
 	resized bool // inputs have other shapes than the file says, and so may all tensors
 
@@ -103,17 +96,19 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom
-		b.unread[i] = !known
 		switch {
 		case b.dependsOnFailed():
+			if !known {
+				b.faults.Unread(i)
+			}
 			b.fail(nil)
 		case b.computeList():
-			b.unread[i] = false
 		case !known:
+			b.faults.Unread(i)
 			b.fail(b.unsupportedError())
 		default:
 			if err := kit.Try(func() { b.convert(h) }); err != nil {
-				b.unread[i] = true
+				b.faults.Unread(i)
 				b.out.Truncate(b.first)
 				b.fail(err)
 			}
@@ -122,7 +117,10 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 	b.op = nil
 	b.finishOutputs()
 	if b.faults.Any() {
-		b.adviseCut()
+		b.faults.Advise(func() *source.Wiring {
+			w, _ := b.file.wiring(b.g.File)
+			return w
+		})
 		panic(b.faults.Err())
 	}
 	b.out.Prune()
@@ -158,7 +156,7 @@ func (b *builder) fail(err error) {
 		e.Err = err
 	}
 	if errors.As(err, new(*unsupportedOp)) {
-		b.uncut = append(b.uncut, e)
+		b.faults.Unsupported = append(b.faults.Unsupported, e)
 	}
 	b.faults.Add(e)
 }

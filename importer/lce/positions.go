@@ -61,37 +61,17 @@ func resizeBilinear(b *builder) *graph.Value {
 // linear lists the positions that the operator takes of an image's rows and columns, inside the
 // image.
 func (b *builder) linear(shape []int, position func(in, out int) func(i int) float32) []*kit.Along {
-	size := b.resizeSize(shape)
 	var axes []*kit.Along
-	for d, out := range size {
+	for d, out := range b.resizeSize(shape) {
 		in := shape[1+d]
-		at, from := make([]float32, out), position(in, out)
-		for i := range at {
-			at[i] = max(0, min(from(i), float32(in-1)))
-		}
-		axes = append(axes, kit.AlongAxis(1+d, in, at))
+		axes = append(axes, kit.AlongAxis(1+d, in, kit.Positions(in, out, position(in, out))))
 	}
 	return axes
 }
 
-// resizeScale is how far apart the positions among in are that neighbours among out take. With
-// corners the outermost ones meet.
-func resizeScale(in, out int, corners bool) float32 {
-	if corners && out > 1 {
-		return float32(in-1) / float32(out-1)
-	}
-	return float32(in) / float32(out)
-}
-
 // linearPosition gives the position among in that each of out takes, in f32 as TFLite computes it.
 func linearPosition(in, out int, corners, centers bool) func(i int) float32 {
-	scale := resizeScale(in, out, corners)
-	return func(i int) float32 {
-		if centers {
-			return float32((float32(i)+0.5)*scale) - 0.5
-		}
-		return float32(i) * scale
-	}
+	return kit.LinearRule(kit.Scale(in, out, corners), centers)
 }
 
 // fixedPosition is linearPosition with 10 bits behind the point, the scale included.
@@ -111,7 +91,7 @@ func fixedPosition(in, out int, corners, centers bool) func(i int) float32 {
 
 // nearest says which of in positions each of out takes, in f32 as TFLite computes it.
 func nearest(in, out int, corners, centers bool) func(i int) int {
-	scale, offset := resizeScale(in, out, corners), float32(0)
+	scale, offset := kit.Scale(in, out, corners), float32(0)
 	if centers {
 		offset = 0.5
 	}

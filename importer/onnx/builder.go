@@ -20,41 +20,38 @@ import (
 // builder makes the graph.
 type builder struct {
 	kit.Kit
-	file    string
-	model   *pb.ModelProto
-	options importer.Options
-	open    Opener
-	mem     budget
-	eval    Evaluator // of constants, nil if they stay nodes
-	// onConstants says that the graph is run at once, on constants: tensors may have no axes,
-	// values [1] then.
-	onConstants bool
-	order       []int // of the file's nodes
-	ops         ops
-	unknown     map[string]*unknownOp // ops that are not supported
-	unread      map[int]bool          // nodes with something wrong, by their place in the file
-	uncut       []*ir.Error           // of those that one may do without
-	remark      string                // on the file, for the note of its first input
-	sizes       *source.Sizes
-	opset       map[string]int64
-	g           *graph.Builder
-	tensors     map[string]*tensor           // by name in the file
-	used        names.Set                    // of graph values and nodes, and names in the file
-	wanted      map[string]bool              // the file's outputs
-	readers     map[string]*pb.NodeProto     // the last node that reads a tensor of the file
-	counts      map[string]int               // how many of the file's nodes read a tensor
-	behind      *kit.Levels                  // levels of 8 bits behind floats
-	scaled      map[*graph.Node]*scaled      // float layers that could be of integers
-	constants   map[*graph.Node]*quantParams // the sources of constant operands of float sums and products
-	faults      source.Faults
-	n           *node // the node that is being read
+	file            string
+	model           *pb.ModelProto
+	options         importer.Options
+	open            Opener
+	mem             budget
+	eval            Evaluator // of constants, nil if they stay nodes
+	scalars         bool      // tensors may have no axes; their values are [1]
+	batchStatistics bool      // BatchNormalization may normalize by them: the graph is run at once, on constants
+	order           []int     // of the file's nodes
+	ops             ops
+	unknown         map[string]*unknownOp // ops that are not supported
+	remark          string                // on the file, for the note of its first input
+	sizes           *source.Sizes
+	opset           map[string]int64
+	g               *graph.Builder
+	tensors         map[string]*tensor           // by name in the file
+	used            names.Set                    // of graph values and nodes, and names in the file
+	wanted          map[string]bool              // the file's outputs
+	readers         map[string]*pb.NodeProto     // the last node that reads a tensor of the file
+	counts          map[string]int               // how many of the file's nodes read a tensor
+	behind          *kit.Levels                  // levels of 8 bits behind floats
+	scaled          map[*graph.Node]*scaled      // float layers that could be of integers
+	constants       map[*graph.Node]*quantParams // the sources of constant operands of float sums and products
+	faults          source.Faults
+	n               *node // the node that is being read
 }
 
 func newBuilder(ctx context.Context, file string, m *pb.ModelProto, open Opener, o importer.Options,
 	memory int64) *builder {
 	b := &builder{file: file, model: m, options: o, open: open, mem: budget{left: memory, ctx: ctx}, ops: table(),
-		unknown: map[string]*unknownOp{}, unread: map[int]bool{},
-		opset: map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
+		unknown: map[string]*unknownOp{},
+		opset:   map[string]int64{}, tensors: map[string]*tensor{}, wanted: map[string]bool{},
 		readers: map[string]*pb.NodeProto{}, counts: map[string]int{}, scaled: map[*graph.Node]*scaled{},
 		constants: map[*graph.Node]*quantParams{},
 		g:         graph.NewBuilder(source.NewGraph(file)), faults: source.Faults{File: file}}
@@ -79,45 +76,52 @@ func (b *builder) errorf(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: b.file}, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
-// node reads one node of the file. If the node has a fault, its outputs are bad. Nodes that read a
-// bad tensor are left out, so that every message is about another mistake.
+// node reads one node of the file.
 func (b *builder) node(index int, p *pb.NodeProto) {
 	n := &node{NodeProto: p, b: b}
 	n.name(index)
-	err := kit.Try(func() { b.prepare(n) })
-	bad := err != nil || slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.bad })
+	b.read(index, n, p.Output, func() []*tensor {
+		b.prepare(n)
+		return b.evaluate(n)
+	})
+}
+
+// errBad ends the reading of a node that reads a bad tensor.
+var errBad = errors.New("it reads the result of a node with a fault")
+
+// read reads a node by f, and reports whether that went well. If the node has a fault, its outputs
+// are bad. Nodes that read a bad tensor are left out, so that every message is about another
+// mistake.
+func (b *builder) read(index int, n *node, outputs []string, f func() []*tensor) (ok bool) {
+	b.n = n
 	var outs []*tensor
-	if !bad {
-		b.n = n
-		err = kit.Try(func() { outs = b.evaluate(n) })
-		n.nameLayer()
+	err := kit.Try(func() { outs = f() })
+	n.nameLayer()
+	var e *ir.Error
+	switch {
+	case err == nil || errors.Is(err, errBad):
+	case errors.Is(err, errCounted):
+		b.faults.Unread(index)
+	case errors.As(err, &e):
+		b.faults.Unread(index)
+		b.faults.Add(err)
+	default:
+		b.faults.Unread(index)
+		b.faults.Add(n.fail("", "%v", err))
 	}
-	if err != nil {
-		b.unread[index] = true
-		var e *ir.Error
+	for i, name := range outputs {
 		switch {
-		case errors.Is(err, errCounted):
-		case errors.As(err, &e):
-			b.faults.Add(err)
-		default:
-			b.faults.Add(n.fail("", "%v", err))
-		}
-	}
-	for i, name := range p.Output {
-		if name == "" {
-			continue
-		}
-		if b.tensors[name] != nil {
+		case name == "":
+		case b.tensors[name] != nil:
 			b.faults.Add(n.fail("", "tensor %q is made twice", name))
-			continue
+		case err != nil:
+			b.tensors[name] = &tensor{bad: true}
+		case i < len(outs) && outs[i] != nil:
+			b.rename(outs[i], name)
+			b.tensors[name] = outs[i]
 		}
-		t := &tensor{bad: true}
-		if err == nil && !bad && i < len(outs) && outs[i] != nil {
-			t = outs[i]
-			b.rename(t, name)
-		}
-		b.tensors[name] = t
 	}
+	return err == nil
 }
 
 // name finds the names of the node in messages and in the graph.
@@ -162,6 +166,7 @@ func (b *builder) prepare(n *node) {
 		n.failIf(t == nil && name != "", "", "input %q is made by no node and is no input of the model", name)
 		n.in = append(n.in, t)
 	}
+	bad := slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.bad })
 	n.upToDate()
 	n.readAttrs()
 	for i := range n.op.min {
@@ -173,6 +178,9 @@ func (b *builder) prepare(n *node) {
 	for i, name := range n.Output {
 		n.failIf(name != "" && i >= max(1, n.op.outputs) && b.isRead(name),
 			"", "output %q is used; of this op, only the first output is supported", name)
+	}
+	if bad {
+		panic(errBad)
 	}
 }
 
@@ -205,7 +213,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 		e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label,
 			Msg:  "its operands are computed from an input; this op is only supported on constants",
 			Help: "it is there for computations of exporters on shapes and weights; use another op in the network"}
-		b.uncut = append(b.uncut, e)
+		b.faults.Unsupported = append(b.faults.Unsupported, e)
 		panic(e)
 	}
 	for i, t := range n.in {

@@ -54,7 +54,7 @@ func (b *builder) interpret(n *node) []*tensor {
 // newEvaluation returns a builder of a graph of its own. Its constants count as those of b.
 func (b *builder) newEvaluation() *builder {
 	s := newBuilder(b.mem.ctx, b.file, &pb.ModelProto{Graph: &pb.GraphProto{}}, b.open, importer.Options{}, 0)
-	s.mem, s.eval, s.onConstants = b.mem, b.eval, true
+	s.mem, s.eval, s.scalars, s.batchStatistics = b.mem, b.eval, true, true
 	s.wanted, s.readers, s.counts = b.wanted, b.readers, b.counts
 	return s
 }

@@ -124,16 +124,6 @@ func foldClip(n *node, in []*array) []*array {
 	return foldUnary(func(v float64) float64 { return math.Min(math.Max(v, lo), hi) })(n, in[:1])
 }
 
-func foldLeaky(n *node, in []*array) []*array {
-	alpha := n.floatAttr("alpha", 0.01)
-	return foldUnary(func(v float64) float64 {
-		if v < 0 {
-			return float64(alpha) * v
-		}
-		return v
-	})(n, in)
-}
-
 func foldNot(n *node, in []*array) []*array {
 	n.failIf(in[0].dt != dtBool, "", "its operand is %s, want bool", in[0].dt)
 	return foldUnary(func(v float64) float64 { return 1 - v })(n, in)

@@ -31,7 +31,7 @@ func lowerPRelu(n *node) *tensor {
 		return b.elementwise(t, "prelu", &graph.PReluAttrs{}, map[string]*graph.Tensor{"alpha": w})
 	}
 	t = b.orderColumns(t)
-	return b.binary("add", b.pipe(t, "relu"), b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes, false))
+	return b.binary("add", b.pipe(t, "relu"), b.withConstant("mul", b.clip(t, math.Inf(-1), 0), slopes))
 }
 
 // clip is min(max(x, lo), hi) by the op that says it best.

@@ -41,45 +41,7 @@ func lowerBinary(op string) func(n *node) *tensor {
 }
 
 // binary is x op y, broadcast as numpy does.
-func (b *builder) binary(op string, x, y *tensor) *tensor {
-	switch {
-	case y.konst != nil:
-		return b.withConstant(op, x, y.konst, false)
-	case x.konst != nil:
-		return b.withConstant(op, y, x.konst, true)
-	}
-	shape := kit.Must(broadcastShape(x.shape, y.shape))
-	x, y = b.alignPair(x, y)
-	emit := b.emit
-	if slices.Equal(x.shape, y.shape) {
-		emit = b.emitShaped
-	}
-	v := emit(op, &graph.BinaryOpAttrs{}, nil, x.value, y.value)
-	return &tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}
-}
-
-// alignPair returns x and y, operands of an op on single elements, of one rank and stored in one
-// order.
-func (b *builder) alignPair(x, y *tensor) (*tensor, *tensor) {
-	shape := kit.Must(broadcastShape(x.shape, y.shape))
-	x = b.padRank(x, len(shape))
-	y = b.padRank(y, len(shape))
-	if !x.flat.equal(y.flat) || !slices.Equal(x.shape, y.shape) {
-		x = b.orderColumns(x)
-		y = b.orderColumns(y)
-	}
-	if x.flat == nil {
-		// Of two orders, that of layers with channels is kept, not that of a tensor as the file has
-		// it.
-		asFile := slices.Equal(x.order(), kit.Identity(len(shape))) && slices.Equal(y.shape, shape)
-		if slices.Equal(x.shape, shape) && !asFile {
-			y = b.store(y, x.order())
-		} else {
-			x = b.store(x, y.order())
-		}
-	}
-	return x, y
-}
+func (b *builder) binary(op string, x, y *tensor) *tensor { return b.function(op, x, y) }
 
 // padRank returns t with axes of extent 1 in front, so that it has rank axes.
 func (b *builder) padRank(t *tensor, rank int) *tensor {
@@ -93,23 +55,9 @@ func (b *builder) padRank(t *tensor, rank int) *tensor {
 	return b.reshape(t, append(shape, t.shape...))
 }
 
-// withConstant is t op c, or c op t where reverse is set.
-func (b *builder) withConstant(op string, t *tensor, c *array, reverse bool) *tensor {
-	shape := kit.Must(broadcastShape(t.shape, c.shape))
-	c = b.mem.narrow(c, t.shape)
-	if slices.Equal(shape, t.shape) {
-		if w := b.vector(t, c); w != nil {
-			return b.elementwise(t, op, &graph.BinaryOpAttrs{Reverse: reverse}, map[string]*graph.Tensor{"b": w})
-		}
-	}
-	t = b.orderColumns(b.padRank(t, len(shape)))
-	k := b.constantLike(t, c)
-	in := []*graph.Value{t.value, k}
-	if reverse {
-		in[0], in[1] = in[1], in[0]
-	}
-	v := b.emit(op, &graph.BinaryOpAttrs{}, nil, in...)
-	return &tensor{shape: shape, value: v, perm: t.perm}
+// withConstant is t op c.
+func (b *builder) withConstant(op string, t *tensor, c *array) *tensor {
+	return b.function(op, t, &tensor{shape: c.shape, konst: c})
 }
 
 // varyingAxis returns the axis of a tensor of the given rank along which c has more than one
@@ -210,42 +158,63 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 	}
 	in = slices.Clone(in)
 	full, joined := b.alignOperands(in, shape)
-	weights, reverse := map[string]*graph.Tensor{}, false
-	var values []*graph.Value
+	vectors := make([]*graph.Tensor, len(in)) // of constants that become weights
 	for i, t := range in {
 		if t.konst == nil {
-			values = append(values, t.value)
 			continue
 		}
 		c := b.mem.narrow(t.konst, joined)
-		var w *graph.Tensor
+		in[i] = &tensor{shape: c.shape, konst: c}
 		if slices.Equal(joined, shape) && c.dt != dtBool {
-			w = b.vector(full, c)
+			vectors[i] = b.vector(full, c)
 		}
-		if w == nil {
-			values = append(values, b.constantLike(full, c))
+		if vectors[i] == nil && full.flat != nil { // a node has the order of columns that the file has
+			return b.function(op, b.ordered(in)...)
+		}
+	}
+	weights, reverse, emit := map[string]*graph.Tensor{}, false, b.emitShaped
+	var values []*graph.Value
+	for i, t := range in {
+		if vectors[i] != nil {
+			key := "b"
+			if len(in) == 3 {
+				key = []string{"", "a", "b"}[i]
+			}
+			weights[key], reverse = vectors[i], len(in) == 2 && i == 0
 			continue
 		}
-		key := "b"
-		if len(in) == 3 {
-			key = []string{"", "a", "b"}[i]
+		v := t.value
+		if t.konst != nil {
+			v = b.constantLike(full, t.konst)
 		}
-		weights[key], reverse = w, len(in) == 2 && i == 0
+		if values = append(values, v); !slices.Equal(v.Shape, values[0].Shape) {
+			emit = b.emit
+		}
 	}
 	attrs := graph.OpNamed(op).NewAttrs()
 	if a, ok := attrs.(*graph.BinaryOpAttrs); ok {
 		a.Reverse = reverse
 	}
-	v := b.emit(op, attrs, weights, values...)
+	v := emit(op, attrs, weights, values...)
 	return &tensor{shape: shape, value: v, perm: full.perm, flat: full.flat, truth: v.Encoded()}
+}
+
+// ordered returns tensors with their columns in the file's order.
+func (b *builder) ordered(in []*tensor) []*tensor {
+	out := make([]*tensor, len(in))
+	for i, t := range in {
+		out[i] = b.orderColumns(t)
+	}
+	return out
 }
 
 // alignOperands stores the computed tensors of in in one order of axes, with the rank of shape.
 // full says how a tensor of that shape is stored then. joined is the broadcast shape without the
-// constants.
+// constants. Of several orders, that of layers with channels is kept, not that of a tensor as the
+// file has it.
 func (b *builder) alignOperands(in []*tensor, shape []int) (full *tensor, joined []int) {
 	var first *tensor // the result has its order
-	alike := true
+	alike, best := true, -1
 	for i, t := range in {
 		if t.konst != nil {
 			continue
@@ -256,8 +225,15 @@ func (b *builder) alignOperands(in []*tensor, shape []int) (full *tensor, joined
 		if first != nil {
 			alike = alike && t.flat.equal(first.flat) && slices.Equal(t.shape, first.shape)
 		}
-		if first == nil || !slices.Equal(first.shape, shape) && slices.Equal(t.shape, shape) {
-			first = t
+		rank := 0
+		if slices.Equal(t.shape, shape) {
+			rank = 2
+		}
+		if !slices.IsSorted(t.order()) {
+			rank++
+		}
+		if rank > best {
+			first, best = t, rank
 		}
 	}
 	if first.flat != nil && alike && slices.Equal(first.shape, shape) {

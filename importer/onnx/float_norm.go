@@ -12,7 +12,7 @@ func lowerBatchNorm(n *node) *tensor {
 	b, t := n.b, n.in[0]
 	train := n.intAttr("training_mode", 0)
 	switch {
-	case train != 0 && b.onConstants: // weight standardization
+	case train != 0 && b.batchStatistics: // weight standardization
 		return lowerBatchStatistics(n)
 	case train != 0:
 		panic(n.fail("export the model in evaluation mode", "training_mode is on"))

@@ -70,7 +70,7 @@ func (b *builder) reduce(t *tensor, axes []int, keep, mean bool) *tensor {
 	}
 	stored := kit.Permuted(shape, want)
 	if len(left) == 0 {
-		if !b.onConstants {
+		if !b.scalars {
 			panic(b.n.fail("keep one axis (keepdims)",
 				"its result is a single number without axes, which is only supported for constants"))
 		}

@@ -145,7 +145,7 @@ func (b *builder) choose(c *condition, yes, no *array) *tensor {
 	// d*hi + (1-d)*lo with d 0 or 1.
 	d := b.thresholds(t, w, a)
 	rest := b.elementwise(d, "sub", &graph.BinaryOpAttrs{Reverse: true}, map[string]*graph.Tensor{"b": kit.One(1)})
-	d = b.withConstant("mul", d, hi, false)
-	rest = b.withConstant("mul", rest, lo, false)
+	d = b.withConstant("mul", d, hi)
+	rest = b.withConstant("mul", rest, lo)
 	return b.binary("add", d, rest)
 }

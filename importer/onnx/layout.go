@@ -158,6 +158,9 @@ func (b *builder) emitReshape(v *graph.Value, shape []int) *graph.Value {
 	if p := b.g.Producer(v.Name); p != nil && p.Op == "reshape" {
 		v = b.g.Graph().Values[p.Inputs[0]]
 	}
+	if len(shape) == 0 && b.scalars {
+		shape = []int{1}
+	}
 	if slices.Equal(v.Shape, shape) {
 		return v
 	}

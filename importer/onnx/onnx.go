@@ -79,14 +79,6 @@ func folder(dir string) Opener {
 	}
 }
 
-// Parse reads a model from data, to the end; file is its name in messages. Ops that are not
-// supported are reported all at once, as errors joined. A batch size that the file leaves open
-// becomes 1, which the input notes. Ops on constants that this package does not compute itself
-// become nodes of the graph.
-func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
-	return parse(context.Background(), file, data, open, importer.Options{}, nil, baseMemory)
-}
-
 // textStart returns the first characters of data if they are those of a text: printable ones,
 // blanks and ends of lines.
 func textStart(data []byte) (string, bool) {
@@ -100,7 +92,8 @@ func textStart(data []byte) (string, bool) {
 	return string(start[:min(len(start), shown)]), len(start) > 0
 }
 
-// parse is Parse with options o, an Evaluator, and a bound on the memory for reading any file.
+// parse reads a model from data as o asks for it; file is its name in messages. Ops that are not
+// supported are reported all at once, as errors joined. memory bounds what reading any file takes.
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval Evaluator,
 	memory int64) (*graph.Graph, error) {
 	fail := func(format string, args ...any) (*graph.Graph, error) {
@@ -130,10 +123,15 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 	return kit.Read(func() *graph.Graph {
 		b := r.network(ctx, m, o)
 		b.outputs()
-		kit.Check(b.faults.Err())
-		b.g.Prune()
-		return kit.Must(source.Adapt(b.g.Graph(), o))
+		return b.finished()
 	})
+}
+
+// finished is the graph, with inputs as the options have them.
+func (b *builder) finished() *graph.Graph {
+	kit.Check(b.faults.Err())
+	b.g.Prune()
+	return kit.Must(source.Adapt(b.g.Graph(), b.options))
 }
 
 // reading holds the arguments for reading a file, or a part of it once more.
@@ -161,7 +159,7 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 		kit.Check(ctx.Err())
 		b.node(i, m.Graph.Node[i])
 	}
-	b.adviseCut()
+	b.faults.Advise(func() *source.Wiring { return wiring(b.file, m.Graph) })
 	kit.Check(b.faults.Err())
 	return b
 }

@@ -301,7 +301,7 @@ func lowerQGemm(n *node) *tensor {
 	for o := range scale.f {
 		scale.f[o] = l.product(o)
 	}
-	return n.b.withConstant("mul", y.derive(y.value), scale, false)
+	return n.b.withConstant("mul", y.derive(y.value), scale)
 }
 
 // integerProduct is l with a matrix w [K, N], applied to the last axis of input 0.
@@ -382,10 +382,10 @@ func (n *node) linearPair(emit intPair) *tensor {
 	for k, i := range []int{0, 3} {
 		levels[k] = n.integers(i, q[k], like)
 	}
-	x, y := n.b.alignPair(levels[0], levels[1])
-	v := emit(n.b, q[0], q[1], q[2], x.value, y.value)
-	shape := kit.Must(broadcastShape(x.shape, y.shape))
-	return n.b.result(&tensor{shape: shape, value: v, perm: x.perm, flat: x.flat}, q[2])
+	shape := kit.Must(broadcastShape(levels[0].shape, levels[1].shape))
+	full, _ := n.b.alignOperands(levels[:], shape)
+	v := emit(n.b, q[0], q[1], q[2], levels[0].value, levels[1].value)
+	return n.b.result(&tensor{shape: shape, value: v, perm: full.perm, flat: full.flat}, q[2])
 }
 
 // intAdd is the intPair of a sum. As onnxruntime does, it adds up the constant terms first.

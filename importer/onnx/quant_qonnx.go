@@ -321,9 +321,9 @@ func (b *builder) bipolarQuant(t *tensor, q *quantArgs) *tensor {
 	if q.scale.len() == 1 && q.zero.len() == 1 && q.zero.number(0) == 0 {
 		return b.threshold(t, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, float32(q.scale.number(0)))})
 	}
-	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
+	y := b.withConstant("add", b.withConstant("div", t, q.scale), q.zero)
 	y = b.threshold(y, []float32{0}, &graph.ThresholdAttrs{LevelType: bipolar(1, 1)})
-	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
+	y = b.withConstant("mul", b.withConstant("sub", y, q.zero), q.scale)
 	return y
 }
 
@@ -343,9 +343,9 @@ func (b *builder) fakeQuant(t *tensor, q *quantArgs, lo, hi float32) *tensor {
 				&graph.FakeQuantAttrs{Min: float64(lo), Max: float64(hi), Rounding: mode}, w)
 		}
 	}
-	y := b.withConstant("add", b.withConstant("div", t, q.scale, false), q.zero, false)
+	y := b.withConstant("add", b.withConstant("div", t, q.scale), q.zero)
 	y = b.round(b.clip(y, float64(lo), float64(hi)), q.mode)
-	y = b.withConstant("mul", b.withConstant("sub", y, q.zero, false), q.scale, false)
+	y = b.withConstant("mul", b.withConstant("sub", y, q.zero), q.scale)
 	return y
 }
 
@@ -372,7 +372,7 @@ func lowerBipolar(n *node) *tensor {
 		a.Scale = float64(float32(scale.number(0)))
 		return b.threshold(t, []float32{0}, a)
 	}
-	return b.withConstant("mul", b.threshold(t, []float32{0}, a), scale, false)
+	return b.withConstant("mul", b.threshold(t, []float32{0}, a), scale)
 }
 
 // truncArgs are Trunc's parameters. The integers x/scale + zero, rounded to even, are divided by
@@ -416,19 +416,6 @@ func (n *node) readTrunc() *truncArgs {
 	n.failIf(t.zero-t.zero != 0 || t.hi-t.lo > 1<<24 || t.hi < t.lo || t.lo-t.lo != 0 || t.hi-t.hi != 0,
 		"", "zero point %g, integers from %g to %g", t.zero, t.lo, t.hi)
 	return t
-}
-
-// foldTrunc computes Trunc on constants.
-func foldTrunc(n *node, in []*array) []*array {
-	t := n.readTrunc()
-	return n.b.fold3(in[0], in[1], in[1], func(x, _, _ float32) float32 {
-		y := float32(math.RoundToEven(float64(float32(x/t.scale)+t.zero))) / t.shift
-		if t.clipped {
-			y = min(max(y, t.lo), t.hi)
-		}
-		y = t.mode.eval(y)
-		return float32(y-t.outZero) * t.outScale
-	})
 }
 
 // lowerTrunc makes thresholds of a clipped Trunc of at most 8 bits, and the operations it consists

@@ -116,27 +116,3 @@ func (m *multi) encoding(count int) (a *graph.ThresholdAttrs, add bool) {
 	}
 	return &graph.ThresholdAttrs{LevelType: unipolar(bits, m.scale, 0)}, true
 }
-
-// foldMulti computes MultiThreshold on constants.
-func foldMulti(n *node, in []*array) []*array {
-	x := in[0]
-	m := n.readMulti(len(x.shape))
-	c, count := m.thresholds.shape[0], m.thresholds.shape[1]
-	n.failIf(c != 1 && c != x.shape[m.channels], "", "thresholds of %d channels do not fit shape %v", c, x.shape)
-	out := n.b.mem.newArray(dtFloat, x.shape)
-	inner := graph.Elems(x.shape[m.channels+1:])
-	for k := range out.f {
-		row := 0
-		if c > 1 {
-			row = k / inner % c
-		}
-		level := 0
-		for i := range count {
-			if x.number(k) >= m.thresholds.number(row*count+i) {
-				level++
-			}
-		}
-		out.f[k] = float32(m.scale*float32(level)) + m.bias
-	}
-	return []*array{out}
-}

@@ -165,14 +165,6 @@ func ofInputs(g *pb.GraphProto, shapes map[string][]int) map[string][]int {
 	return own
 }
 
-// adviseCut adds, to the errors about unsupported ops, the options that leave these ops out.
-func (b *builder) adviseCut() {
-	if len(b.uncut) == 0 {
-		return
-	}
-	wiring(b.file, b.model.Graph).Advise(b.uncut, b.unread)
-}
-
 // writtenBatch is the first extent of the file's own inputs, 0 if it is open.
 func writtenBatch(g *pb.GraphProto) int {
 	konst := map[string]bool{}

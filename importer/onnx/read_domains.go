@@ -85,7 +85,7 @@ func (b *builder) unsupportedError(n *node) error {
 	e := &ir.Error{Pos: ir.Pos{File: b.file}, Node: n.label, Msg: "this op is not supported",
 		Help: b.unsupportedHelp(n)}
 	if !dynamic(n) { // a network that begins behind it would have the scale as an input
-		b.uncut = append(b.uncut, e)
+		b.faults.Unsupported = append(b.faults.Unsupported, e)
 	}
 	b.unknown[id] = &unknownOp{first: e, nodes: 1}
 	return e

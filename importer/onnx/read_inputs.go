@@ -85,21 +85,29 @@ func (b *builder) inputs() {
 			continue
 		}
 		files = append(files, v)
-		b.used.Take(v.GetName())
 	}
 	var names []string
 	for _, v := range files {
 		names = append(names, v.GetName())
 	}
+	b.readInputs(names, func(i int) *tensor { return b.input(files[i]) })
+}
+
+// readInputs reads the inputs of these names by f.
+func (b *builder) readInputs(names []string, f func(i int) *tensor) {
 	b.sizes = kit.Must(source.NewSizes(b.file, b.options, names))
-	for _, v := range files {
+	for _, name := range names {
+		b.used.Take(name)
+	}
+	for i, name := range names {
+		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
 		t := &tensor{bad: true}
-		if err := kit.Try(func() { t = b.input(v) }); err != nil {
+		if err := kit.Try(func() { t = f(i) }); err != nil {
 			b.faults.Add(err)
 		}
-		b.tensors[v.GetName()] = t
+		b.tensors[name] = t
 	}
-	if len(files) == 0 {
+	if len(names) == 0 {
 		b.faults.Add(b.errorf("", "the model has no input"))
 	}
 }
@@ -136,7 +144,6 @@ func (b *builder) input(v *pb.ValueInfoProto) *tensor {
 	}
 	b.g.Input(gv)
 	t := &tensor{shape: shape, value: gv}
-	b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
 	if len(shape) == 4 && !nhwcInput {
 		t = b.store(t, nhwc())
 	}

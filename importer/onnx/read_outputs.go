@@ -11,37 +11,39 @@ import (
 
 // outputs gives the graph's outputs the file's order and names.
 func (b *builder) outputs() {
-	seen := map[string]bool{}
+	var names []string
 	for _, o := range b.model.Graph.Output {
-		name := o.GetName()
-		if seen[name] {
-			b.faults.Add(b.errorf("", "output %q is given twice", name))
-			continue
-		}
-		seen[name] = true
-		t := b.tensors[name]
-		if t == nil {
-			b.faults.Add(b.errorf("", "output %q is made by no node", name))
-			continue
-		}
-		if slices.Contains(b.g.Graph().Inputs, name) {
-			b.faults.Add(b.errorf("put Identity behind it, and make that the output",
-				"output %q is an input; an output must be made by a node", name))
-			continue
-		}
-		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
-		if err := kit.Try(func() { b.output(name, t) }); err != nil {
-			b.faults.Add(err)
-			continue
-		}
-		declared := dtype(o.GetType().GetTensorType().GetElemType())
-		if err := kit.Try(func() { b.declaredAs(name, t, declared) }); err != nil {
-			b.faults.Add(err)
-			continue
-		}
-		b.noteType(name, declared)
+		names = append(names, o.GetName())
 	}
-	if len(seen) == 0 {
+	b.makeOutputs(names, "put Identity behind it, and make that the output", func(i int, t *tensor) {
+		b.output(names[i], t)
+		declared := dtype(b.model.Graph.Output[i].GetType().GetTensorType().GetElemType())
+		b.declaredAs(names[i], t, declared)
+		b.noteType(names[i], declared)
+	})
+}
+
+// makeOutputs makes the outputs of these names by f. help is for an input that is an output.
+func (b *builder) makeOutputs(names []string, help string, f func(i int, t *tensor)) {
+	for i, name := range names {
+		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
+		err := kit.Try(func() {
+			switch t := b.tensors[name]; {
+			case slices.Contains(names[:i], name):
+				panic(b.errorf("", "output %q is given twice", name))
+			case t == nil:
+				panic(b.errorf("", "output %q is made by no node", name))
+			case slices.Contains(b.g.Graph().Inputs, name):
+				panic(b.errorf(help, "output %q is an input; an output must be made by a node", name))
+			case !t.bad:
+				f(i, t)
+			}
+		})
+		if err != nil {
+			b.faults.Add(err)
+		}
+	}
+	if len(names) == 0 {
 		b.faults.Add(b.errorf("", "the model has no output"))
 	}
 }
@@ -69,8 +71,6 @@ func (b *builder) noteType(name string, declared dtype) {
 func (b *builder) output(name string, t *tensor) {
 	var v *graph.Value
 	switch {
-	case t.bad:
-		return
 	case t.cond != nil:
 		t = b.truths(t)
 		b.output(name, t)

@@ -50,35 +50,40 @@ func lowerResize(n *node) *tensor {
 		"input %q holds truth values or positions, between which there is nothing", n.Input[0])
 	n.failIf(linear && t.integers != nil, "put DequantizeLinear before it and QuantizeLinear behind it",
 		"input %q holds integers, between which nothing is interpolated", n.Input[0])
-	factor := slices.Repeat([]int{1}, len(axes))
-	var cuts []span
-	var rest []*kit.Along
+	var near, between []*kit.Along
 	for d, s := range axes {
-		if s.in == s.out && s.scale == 1 {
-			continue
+		switch {
+		case s.in == s.out && s.scale == 1:
+		case linear:
+			positions := n.coordinates(s)
+			rule := func(i int) float32 { return positions[i] }
+			between = append(between, kit.AlongAxis(d, s.in, kit.Positions(s.in, s.out, rule)))
+		default:
+			near = append(near, &kit.Along{Axis: d, Whole: n.nearest(s)})
 		}
-		if linear {
-			at := n.coordinates(s)
-			for i, p := range at {
-				at[i] = max(0, min(p, float32(s.in-1)))
-			}
-			rest = append(rest, kit.AlongAxis(d, s.in, at))
-			continue
-		}
-		from := n.nearest(s)
-		times, cut, listed := kit.Sample(s.in, from)
-		switch factor[d] = times; {
+	}
+	return b.resample(t, near, between)
+}
+
+// resample returns t with the given positions along some axes. Where each pixel of near is repeated
+// equally often, or every n-th is taken, it is a resize or a slice.
+func (b *builder) resample(t *tensor, near, between []*kit.Along) *tensor {
+	factor := slices.Repeat([]int{1}, len(t.shape))
+	var cuts []span
+	for _, a := range near {
+		extent := t.shape[a.Axis]
+		times, cut, listed := kit.Sample(extent, a.Whole)
+		switch factor[a.Axis] = times; {
 		case listed:
-			rest = append(rest, kit.AlongPixels(d, s.in, from))
-		case cut != kit.WholeSpan(s.in):
-			cuts = append(cuts, span{d, cut})
+			between = append(between, kit.AlongPixels(a.Axis, extent, a.Whole))
+		case cut != kit.WholeSpan(extent):
+			cuts = append(cuts, span{a.Axis, cut})
 		}
 	}
 	if cuts != nil {
 		t = b.take(t, cuts)
 	}
-	t = b.magnify(t, factor)
-	return b.sampleAxes(t, rest)
+	return b.sampleAxes(b.magnify(t, factor), between)
 }
 
 // magnify repeats each position of each axis d factor[d] times.

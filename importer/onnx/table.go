@@ -103,7 +103,7 @@ func signOf(v float64) float64 {
 
 func activations(add adder) {
 	add("Relu(1)", op{fold: foldUnary(func(v float64) float64 { return max(v, 0) }), lower: lowerRelu, clips: true})
-	add("LeakyRelu(1) alpha", op{fold: foldLeaky, lower: lowerLeakyRelu})
+	add("LeakyRelu(1) alpha", op{lower: lowerLeakyRelu})
 	add("PRelu(2)", op{lower: lowerPRelu, limits: "constant slopes"})
 	add("Clip(1..3) min max", op{fold: foldClip, lower: lowerClip, clips: true, limits: "constant bounds"})
 	sigmoid := func(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
@@ -233,9 +233,9 @@ func quantizers(add adder) {
 			limits: "constant parameters"})
 	}
 	add("BipolarQuant(2)", op{family: qonnx, fold: foldBipolar, lower: lowerBipolar, limits: "a constant scale"})
-	add("MultiThreshold(2) data_layout out_bias out_dtype out_scale", op{family: qonnx, fold: foldMulti,
+	add("MultiThreshold(2) data_layout out_bias out_dtype out_scale", op{family: qonnx,
 		lower: lowerMulti, limits: "at most 255 constant thresholds"})
-	add("Trunc(5..6) narrow rounding_mode signed", op{family: qonnx, fold: foldTrunc, lower: lowerTrunc,
+	add("Trunc(5..6) narrow rounding_mode signed", op{family: qonnx, lower: lowerTrunc,
 		limits: "constant parameters, one number each"})
 	const linear = "axis block_size output_dtype precision saturate"
 	for _, f := range []family{standard, microsoft} {

@@ -1,15 +1,12 @@
 package pt2
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"ripc/graph"
 	"ripc/importer/internal/kit"
-	"ripc/ir"
 )
 
 // node is a node of the program while it is read.
@@ -17,81 +14,47 @@ type node struct {
 	*fileNode
 	b       *builder
 	row     *row
-	label   string // its name in messages
-	called  string // its name in the graph
 	base    string // prefix of its values' names
 	args    map[string]*argument
 	tensors map[string][]*tensor
-	made    []*graph.Node
-	unnamed []*graph.Value
 }
 
 // fail is an error at n.
 func (n *node) fail(help, format string, args ...any) error {
-	return &ir.Error{Pos: ir.Pos{File: n.b.archive.file}, Node: n.label, Msg: fmt.Sprintf(format, args...), Help: help}
+	return n.b.Fail(help, format, args...)
 }
 
-// node reads a node of the program. If it has a fault, nodes that need its results are left out.
+// node reads a node of the program.
 func (b *builder) node(index int) {
-	f := b.nodes[index]
-	if f == nil {
-		return
-	}
+	f := &b.archive.program.GraphModule.Graph.Nodes[index]
 	name := strings.TrimPrefix(f.Target, "torch.ops.")
 	if strings.HasPrefix(name, "aten._assert") || strings.HasPrefix(name, "aten.sym_constrain") {
 		return // it makes nothing
 	}
-	n := &node{fileNode: f, b: b, called: f.called(index), base: fmt.Sprintf("node%d", index),
-		args: map[string]*argument{}, tensors: map[string][]*tensor{}}
-	makes := f.makes()
-	if len(makes) > 0 && makes[0] != "" {
-		n.base = makes[0]
+	n := &node{fileNode: f, b: b, base: fmt.Sprintf("node%d", index), args: map[string]*argument{},
+		tensors: map[string][]*tensor{}}
+	results := f.makes()
+	if len(results) > 0 && results[0] != "" {
+		n.base = results[0]
 	}
-	n.label = fmt.Sprintf("node %q (%s)", n.base, name)
+	label := fmt.Sprintf("node %q (%s)", n.base, name)
 	if m := f.module(); m != "" {
-		n.label = fmt.Sprintf("node %q (%s, module %q)", n.base, name, m)
+		label = fmt.Sprintf("node %q (%s, module %q)", n.base, name, m)
 	}
-	b.n = n
-	var outs []*tensor
-	bad := false
-	err := kit.Try(func() {
-		if b.scalar(n) {
-			return
+	for i, name := range results {
+		if slices.Contains(b.part.Inputs, name) {
+			results[i] = ""
 		}
-		if bad = n.prepare(name); !bad {
-			outs = b.evaluate(n)
+	}
+	read := b.Node(index, label, f.called(index), n.base, results, func() (outs []*tensor) {
+		if !b.scalar(n) {
+			n.prepare(name)
+			outs = n.evaluate()
+			n.check(results, outs)
 		}
+		return outs
 	})
-	if err != nil {
-		b.unread[index] = true
-		var e *ir.Error
-		if !errors.As(err, &e) {
-			err = n.fail("", "%v", err)
-		}
-		b.faults.Add(err)
-	}
-	n.nameLayer()
-	for i, name := range makes {
-		if slices.Contains(b.begins, name) {
-			continue
-		}
-		t := &tensor{bad: true}
-		switch {
-		case err == nil && !bad && i < len(outs) && outs[i] != nil:
-			t = outs[i]
-			n.check(name, t)
-			if t.View != nil && slices.Contains(n.unnamed, t.Value) && b.g.Graph().Values[name] == nil {
-				b.renameValue(t.Value, name)
-			}
-		case err == nil && !bad:
-			t.bad = false // which nobody may read
-			t = nil
-		}
-		if _, known := b.scalars[name]; !known || t != nil {
-			b.tensors[name] = t
-		}
-	}
-	if err == nil && !bad {
+	if read && n.row != nil {
 		n.overwrite()
 	}
 }
@@ -99,18 +62,18 @@ func (b *builder) node(index int) {
 // decompose is the beginning of an advice.
 const decompose = "call ep.run_decompositions() before torch.export.save: "
 
-// prepare finds the node's row and its arguments. bad says that an operand could not be read.
-func (n *node) prepare(name string) (bad bool) {
+// prepare finds the node's row and its arguments.
+func (n *node) prepare(name string) {
 	op, aten := strings.CutPrefix(name, "aten.")
 	op, _, _ = strings.Cut(op, ".")
-	if n.row = rows()[op]; n.row == nil && aten {
+	if n.row = rows()[op]; n.row == nil {
 		n.row = rows()[strings.TrimSuffix(op, "_")]
 	}
 	if !aten || n.row == nil {
-		e := n.fail(decompose+"it writes some operators in terms of others; docs/import-pt2.md lists the readable ones",
-			"this operator is not supported").(*ir.Error)
-		n.b.uncut = append(n.b.uncut, e)
-		panic(e)
+		n.row = nil
+		panic(n.b.Unsupported(
+			decompose+"it writes some operators in terms of others; docs/import-pt2.md lists the readable ones",
+			"this operator is not supported"))
 	}
 	for i := range n.Inputs {
 		in := &n.Inputs[i]
@@ -122,23 +85,18 @@ func (n *node) prepare(name string) (bad bool) {
 		}
 		n.args[in.Name] = &in.Arg
 		for _, name := range in.Arg.tensors() {
-			t := n.b.tensor(n, name)
-			if t.bad {
-				return true
-			}
-			n.tensors[in.Name] = append(n.tensors[in.Name], t)
+			n.tensors[in.Name] = append(n.tensors[in.Name], n.tensor(name))
 		}
 	}
-	return false
 }
 
 // tensor finds a tensor of the program that n reads. Weights are loaded when they are first read.
-func (b *builder) tensor(n *node, name string) *tensor {
-	t, made := b.tensors[name]
-	if fqn, ok := b.weights[name]; ok && !made {
-		c := b.load(fqn)
-		t = &tensor{konst: c, truth: b.archive.weights[fqn].Meta.DType == dtBool}
-		b.tensors[name] = t
+func (n *node) tensor(name string) *tensor {
+	b := n.b
+	t := b.Tensor(name)
+	if fqn, ok := b.weights[name]; ok && t == nil {
+		t = b.load(fqn)
+		b.SetTensor(name, t)
 	}
 	switch over := b.stale[name]; {
 	case over != "":
@@ -150,24 +108,19 @@ func (b *builder) tensor(n *node, name string) *tensor {
 	return t
 }
 
-// check compares a result with the type and shape that the file gives.
-func (n *node) check(name string, t *tensor) {
-	meta, ok := n.b.archive.program.GraphModule.Graph.Tensors[name]
-	if !ok {
-		return
+// check compares results with the types and shapes that the file gives.
+func (n *node) check(names []string, results []*tensor) {
+	for i, t := range results[:min(len(names), len(results))] {
+		meta, ok := n.b.archive.program.GraphModule.Graph.Tensors[names[i]]
+		shape, open := meta.shape()
+		switch {
+		case !ok || t == nil:
+		case meta.DType == dtHalf || meta.DType == dtBF16 || meta.DType == dtDouble:
+			panic(n.fail("export the network in float32: net.float()", "computes in %v", meta.DType))
+		case n.b.fixed && len(open) == 0 && !slices.Equal(shape, t.Extents()):
+			panic(n.fail("the file may be damaged", "makes a tensor of shape %v, the file says %v", t.Extents(), shape))
+		}
 	}
-	shape, open := meta.shape()
-	var err error
-	switch {
-	case meta.DType == dtHalf || meta.DType == dtBF16 || meta.DType == dtDouble:
-		err = n.fail("export the network in float32: net.float()", "computes in %v", meta.DType)
-	case n.b.fixed && len(open) == 0 && !slices.Equal(shape, t.extents()):
-		err = n.fail("the file may be damaged", "makes a tensor of shape %v, the file says %v", t.extents(), shape)
-	default:
-		return
-	}
-	n.b.faults.Add(err)
-	t.bad = true
 }
 
 // overwrite follows in-place writes: a tensor that n overwrites has n's result from here on. Others
@@ -189,33 +142,19 @@ func (n *node) overwrite() {
 	switch {
 	case self == "" || len(makes) == 0:
 	case strings.HasSuffix(op, "_") && !n.row.view:
-		for name := range b.tensors {
-			if r, ok := b.roots[name]; name != self && name != makes[0] && (name == root || ok && r == root) {
+		b.stale[root] = n.base
+		for name, r := range b.roots {
+			if r == root {
 				b.stale[name] = n.base
 			}
 		}
-		b.tensors[self] = b.tensors[makes[0]]
+		delete(b.stale, self)
+		b.SetTensor(self, b.Tensor(makes[0]))
 		b.roots[makes[0]] = root
 	case n.row.view:
 		for _, name := range makes {
 			b.roots[name] = root
 		}
-	}
-}
-
-// nameLayer gives the node's own name to the graph's node that does its work, and not to one that
-// only moves elements or changes their form.
-func (n *node) nameLayer() {
-	var layer *graph.Node
-	for _, m := range n.made {
-		if !slices.Contains([]string{"dequantize", "reshape", "transpose", "constant"}, m.Op) {
-			layer = m
-			break
-		}
-		layer = m
-	}
-	if layer != nil {
-		n.b.g.RenameNode(layer, n.b.g.NodeName(n.called))
 	}
 }
 
@@ -229,7 +168,7 @@ func (b *builder) scalar(n *node) (ok bool) {
 		in := &n.Inputs[i].Arg
 		n.args[fmt.Sprint(i)] = in
 		if in.Tensor != nil {
-			v = append(v, b.tensor(n, in.Tensor.Name).extents()...)
+			v = append(v, n.tensor(in.Tensor.Name).Extents()...)
 			continue
 		}
 		v = append(v, n.integers(fmt.Sprint(i), nil)...)
@@ -253,32 +192,30 @@ func (b *builder) scalar(n *node) (ok bool) {
 }
 
 // evaluate makes the node's outputs: constants of constants, or nodes of the graph.
-func (b *builder) evaluate(n *node) []*tensor {
+func (n *node) evaluate() []*tensor {
 	for _, name := range n.row.required() {
 		if n.args[name] == nil {
 			panic(n.fail("", "argument %q is missing", name))
 		}
 	}
-	konst, any := true, false
 	for _, list := range n.tensors {
 		for _, t := range list {
-			any, konst = true, konst && t.konst != nil
-			if t.truth && !n.row.logic {
+			switch {
+			case n.row.view:
+			case t.IsTruth() && !n.row.logic:
 				panic(n.fail("convert it with .float()",
 					"an operand holds truth values, which only torch.where, logic and conversions may read"))
-			}
-			if t.View != nil && t.Value.Whole && !n.row.view {
+			case t.IsWhole():
 				panic(n.fail("", "an operand holds positions; arithmetic on integers is not supported"))
 			}
 		}
 	}
-	if any && konst && n.row.constant == nil {
-		return b.fold(n)
-	}
-	if konst && n.row.constant != nil {
-		return n.row.constant(n)
-	}
 	return n.row.lower(n)
+}
+
+func isConstant(t *tensor) bool {
+	_, ok := t.Numbers()
+	return ok
 }
 
 // axis resolves an axis that may count from the end.
@@ -300,20 +237,20 @@ func (n *node) operand(name string) *tensor {
 	if !n.has(name) {
 		return nil
 	}
-	return number(n.number(name, 0))
+	return n.b.filled(nil, n.number(name, 0))
 }
 
 // weight is a tensor argument that must be constant; nil if it is not given.
-func (n *node) weight(name string) *constant {
+func (n *node) weight(name string) *tensor {
 	t := n.operand(name)
 	if t == nil {
 		return nil
 	}
-	if t.konst == nil {
+	if !isConstant(t) {
 		panic(n.fail("make it a parameter or a buffer, or compute it of these",
 			"argument %q is computed from an input; only constants are supported there", name))
 	}
-	return t.konst
+	return t
 }
 
 // number is an argument of one number.
@@ -332,8 +269,10 @@ func (n *node) number(name string, def float64) float64 {
 		return 0
 	case a.SymInt != nil:
 		return float64(n.integers(name, nil)[0])
-	case len(n.tensors[name]) == 1 && n.tensors[name][0].konst != nil && len(n.tensors[name][0].konst.data) == 1:
-		return float64(n.tensors[name][0].konst.data[0])
+	case len(n.tensors[name]) == 1:
+		if data, _ := n.tensors[name][0].Numbers(); len(data) == 1 {
+			return float64(data[0])
+		}
 	}
 	panic(n.fail("", "argument %q is no constant number", name))
 }
@@ -387,13 +326,16 @@ func (n *node) flag(name string, def bool) bool {
 	return def
 }
 
-// text is an argument of characters, "" if it is none.
-func (n *node) text(name string) string {
+// text is an argument of characters.
+func (n *node) text(name, def string) string {
 	if a := n.args[name]; a != nil && a.String != nil {
 		return *a.String
 	}
-	return ""
+	return def
 }
+
+// float is number in f32.
+func (n *node) float(name string, def float64) float32 { return float32(n.number(name, def)) }
 
 // axes is an argument that lists axes, sorted; all axes if it is empty.
 func (n *node) axes(name string, rank int) []int {
@@ -408,18 +350,17 @@ func (n *node) axes(name string, rank int) []int {
 	return slices.Compact(out)
 }
 
-// pair is an argument of a number for each spatial axis, or one for all. The rows of an image with
-// one spatial axis get the number one.
-func (n *node) pair(name string, spatial, def, one int) [2]int {
-	list := n.integers(name, []int{def})
+// spatial is an argument of a number for each spatial axis, or one for all.
+func (n *node) spatial(name string, axes, def int) []int {
+	list := n.integers(name, nil)
+	if len(list) == 0 {
+		list = []int{def}
+	}
 	if len(list) == 1 {
-		list = slices.Repeat(list, spatial)
+		list = slices.Repeat(list, axes)
 	}
-	if len(list) != spatial || !kit.InRange(list, 0, math.MaxInt16) {
-		panic(n.fail("", "argument %q is %v, want a number for each of %d spatial axes", name, list, spatial))
+	if len(list) != axes || !kit.InRange(list, 0, math.MaxInt16) {
+		panic(n.fail("", "argument %q is %v, want a number for each of %d spatial axes", name, list, axes))
 	}
-	if spatial == 1 {
-		list = append([]int{one}, list...)
-	}
-	return [2]int(list)
+	return list
 }

@@ -1,6 +1,7 @@
 package pt2
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -158,11 +159,6 @@ type payload struct {
 type dtype int
 
 const (
-	dtByte   dtype = 1
-	dtChar   dtype = 2
-	dtShort  dtype = 3
-	dtInt    dtype = 4
-	dtLong   dtype = 5
 	dtHalf   dtype = 6
 	dtFloat  dtype = 7
 	dtDouble dtype = 8
@@ -170,20 +166,18 @@ const (
 	dtBF16   dtype = 13
 )
 
+// The types that are read, by their number: PyTorch's name, the size of an element in bytes, and
+// ONNX's number.
+var dtypes = map[dtype]struct {
+	name       string
+	size, onnx int
+}{1: {"uint8", 1, 2}, 2: {"int8", 1, 3}, 3: {"int16", 2, 5}, 4: {"int32", 4, 6}, 5: {"int64", 8, 7},
+	dtHalf: {"float16", 2, 10}, dtFloat: {"float32", 4, 1}, dtDouble: {"float64", 8, 11}, dtBool: {"bool", 1, 9},
+	dtBF16: {"bfloat16", 2, 16}}
+
 // String is PyTorch's name of the type.
 func (d dtype) String() string {
-	names := map[dtype]string{dtByte: "uint8", dtChar: "int8", dtShort: "int16", dtInt: "int32", dtLong: "int64",
-		dtHalf: "float16", dtFloat: "float32", dtDouble: "float64", dtBool: "bool", dtBF16: "bfloat16"}
-	if name := names[d]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("type %d of the schema", int(d))
-}
-
-// size is the number of bytes of an element, 0 for types that are not read.
-func (d dtype) size() int {
-	return map[dtype]int{dtByte: 1, dtChar: 1, dtShort: 2, dtInt: 4, dtLong: 8,
-		dtHalf: 2, dtFloat: 4, dtDouble: 8, dtBool: 1, dtBF16: 2}[d]
+	return cmp.Or(dtypes[d].name, fmt.Sprintf("type %d of the schema", int(d)))
 }
 
 // float reports whether the elements are floats.

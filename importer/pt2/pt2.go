@@ -2,11 +2,9 @@
 // the exported program, a list of operators of ATen. An archive is a zip file with the program as
 // JSON and the weights as raw numbers. Nothing in it is executed, and no pickle is read.
 //
-// Everything that does not depend on an input is computed by an Evaluator, which runs the graph of
-// the operator. So weights that a program quantizes become constants.
-//
-// Axes are PyTorch's; kit.View keeps them apart from the order in memory. A convolution asks for
-// NHWC and gives NHWC, so transposes stand only where the order of memory changes.
+// An operator of ATen is spelled in operators of ONNX (rows.go), much as PyTorch's own exporter to
+// ONNX does it. So both roads lead to the same graph, and package onnx computes everything that
+// does not depend on an input.
 package pt2
 
 import (
@@ -17,15 +15,13 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/importer/onnx"
 	"ripc/ir"
 )
 
-// Evaluator computes the outputs of g, all of f32, from the elements of its inputs.
-type Evaluator func(ctx context.Context, g *graph.Graph, inputs [][]float32) (outputs [][]float32, err error)
-
 // Read reads the archive at path as o asks for it. eval computes operators on constants. Errors
 // are, or join, *ir.Error.
-func Read(ctx context.Context, path string, o importer.Options, eval Evaluator) (*graph.Graph, error) {
+func Read(ctx context.Context, path string, o importer.Options, eval onnx.Evaluator) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "")
 	if err != nil {
 		return nil, err
@@ -35,22 +31,21 @@ func Read(ctx context.Context, path string, o importer.Options, eval Evaluator) 
 
 // parse reads data, an archive that messages call file. Constants take at most memory bytes beside
 // those of the file.
-func parse(ctx context.Context, file string, data []byte, o importer.Options, eval Evaluator, memory int64) (
+func parse(ctx context.Context, file string, data []byte, o importer.Options, eval onnx.Evaluator, memory int64) (
 	*graph.Graph, error) {
 	return kit.Read(func() *graph.Graph {
 		a := openArchive(file, data, memory)
 		b := newBuilder(ctx, a, o, eval, memory+8*int64(len(data)))
-		b.cut()
-		b.inputs()
-		for i := range b.nodes {
+		b.signature()
+		b.part = kit.Must(b.wiring().Part(o))
+		b.Inputs(b.part.Inputs, b.part.Outputs, b.input)
+		for i, keep := range b.part.Keep {
 			kit.Check(ctx.Err())
-			b.node(i)
+			if keep {
+				b.node(i)
+			}
 		}
-		b.outputs()
-		b.adviseCut()
-		kit.Check(b.faults.Err())
-		b.g.Prune()
-		return kit.Must(source.Adapt(b.g.Graph(), o))
+		return b.Finish(b.part.Outputs, "return a copy of it", b.wiring)
 	})
 }
 

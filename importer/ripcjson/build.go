@@ -7,6 +7,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/ir"
 )
@@ -49,16 +50,13 @@ func (b *builder) fault(n *rawNode, help, format string, args ...any) {
 }
 
 // inputs adds the caller's tensors to the graph.
-func (b *builder) inputs() error {
+func (b *builder) inputs() {
 	b.made = map[string]bool{}
 	var names []string
 	for i := range b.doc.list("/inputs") {
 		names = append(names, b.doc.text("/inputs/"+strconv.Itoa(i)+"/name"))
 	}
-	var err error
-	if b.sizes, err = source.NewSizes(b.file, b.options, names); err != nil {
-		return err
-	}
+	b.sizes = kit.Must(source.NewSizes(b.file, b.options, names))
 	for i := range b.doc.list("/inputs") {
 		at := "/inputs/" + strconv.Itoa(i)
 		name := b.doc.text(at + "/name")
@@ -72,13 +70,12 @@ func (b *builder) inputs() error {
 			b.add(b.doc.lines[at], fmt.Sprintf("input %q", name), help, "%s", msg)
 			continue
 		}
-		if v.Shape, _, err = b.sizes.Shape(name, v.Shape, nil); err != nil {
-			return err
-		}
+		shape, _, err := b.sizes.Shape(name, v.Shape, nil)
+		kit.Check(err)
+		v.Shape = shape
 		v.Name = name
 		b.out.Input(v)
 	}
-	return nil
 }
 
 // input reads one input. msg is its fault, "" if there is none, and help the accepted values.
@@ -159,7 +156,7 @@ func (b *builder) build(n *rawNode) {
 		Part: graph.Part{Of: b.doc.text(n.at + "/part/of"), Repeats: b.doc.flag(n.at + "/part/repeats"),
 			Groups: b.doc.integer(n.at+"/part/groups", 0)}}
 	row := formats()[n.op]
-	node.Attrs = b.resized(node, row.read(b, n, n.at+"/attrs"))
+	node.Attrs = b.resized(node, row.attrs(&coder{builder: b, n: n, at: n.at + "/attrs"}, nil))
 	if !row.weights(b.weightReader(n, node)) {
 		return
 	}

@@ -95,7 +95,7 @@ func TestReadMissing(t *testing.T) {
 func TestSymlinkDoesNotEscape(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	target := filepath.Join(outside, "w.safetensors")
-	if err := safetensors.WriteFile(target, map[string]safetensors.Tensor{"a": f32s([]int{1}, 1)}, nil); err != nil {
+	if err := safetensors.WriteFile(target, map[string]safetensors.Tensor{"a": f32s([]int{1}, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, filepath.Join(dir, "w.safetensors")); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/ir"
 )
@@ -56,23 +57,20 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 			l.ends = append(l.ends, i)
 		}
 	}
-	var raw json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
+	err := kit.Try(func() {
+		var raw json.RawMessage
+		err := json.Unmarshal(data, &raw)
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
-			return nil, l.syntaxError(data, int(se.Offset)-1, se)
+			panic(l.syntaxError(data, int(se.Offset)-1, se))
 		}
-		return nil, l.fail(0, "", "not valid JSON: %v", err)
-	}
-	l.dec.UseNumber()
-	root, err := l.value("", 0)
+		l.failIf(err != nil, 0, "not valid JSON: %v", err)
+		l.dec.UseNumber()
+		l.doc.root = l.value("", 0)
+	})
 	if done := ctx.Err(); done != nil {
 		return nil, done
 	}
-	if err != nil {
-		return nil, err
-	}
-	l.doc.root = root
-	return l.doc, nil
+	return l.doc, err
 }
 
 // syntaxError describes the fault of the text at offset, and shows the text.
@@ -121,82 +119,74 @@ func (l *locator) line(offset int) int {
 	return 1 + sort.SearchInts(l.ends, max(offset, 0))
 }
 
-func (l *locator) fail(line int, help, format string, args ...any) error {
-	return &ir.Error{Pos: ir.Pos{File: l.file, Line: line}, Msg: fmt.Sprintf(format, args...), Help: help}
+// failIf ends the work with an error at a line if a condition holds.
+func (l *locator) failIf(condition bool, line int, format string, args ...any) {
+	if condition {
+		panic(&ir.Error{Pos: ir.Pos{File: l.file, Line: line}, Msg: fmt.Sprintf(format, args...)})
+	}
+}
+
+// token returns the next token and its line.
+func (l *locator) token() (json.Token, int) {
+	tok, err := l.dec.Token()
+	line := l.line(int(l.dec.InputOffset()) - 1)
+	l.failIf(err != nil, line, "not valid JSON: %v", err)
+	return tok, line
 }
 
 // value reads one value at pointer and notes it.
-func (l *locator) value(pointer string, depth int) (v any, err error) {
-	tok, err := l.dec.Token()
-	line := l.line(int(l.dec.InputOffset()) - 1)
-	if err != nil {
-		return nil, l.fail(line, "", "not valid JSON: %v", err)
-	}
-	if l.budget -= len(pointer) + valueCost; l.budget < 0 {
-		return nil, l.fail(line, "", "too many values")
-	}
+func (l *locator) value(pointer string, depth int) (v any) {
+	tok, line := l.token()
+	l.budget -= len(pointer) + valueCost
+	l.failIf(l.budget < 0, line, "too many values")
 	if _, ok := l.doc.lines[pointer]; !ok {
 		l.doc.lines[pointer] = line
 	}
 	switch t := tok.(type) {
 	case json.Delim:
-		if depth++; depth > l.depth {
-			return nil, l.fail(line, "", "nested more than %d deep", l.depth)
-		}
+		depth++
+		l.failIf(depth > l.depth, line, "nested more than %d deep", l.depth)
 		if t == '{' {
-			v, err = l.object(pointer, depth)
+			v = l.object(pointer, depth)
 		} else {
-			v, err = l.array(pointer, depth)
+			v = l.array(pointer, depth)
 		}
 	case json.Number:
-		f, e := strconv.ParseFloat(string(t), 64)
-		if e != nil || math.IsInf(f, 0) {
-			return nil, l.fail(line, "", "number %.40s is out of range", t)
-		}
+		f, err := strconv.ParseFloat(string(t), 64)
+		l.failIf(err != nil || math.IsInf(f, 0), line, "number %.40s is out of range", t)
 		v = f
 	default:
 		v = tok
 	}
 	l.doc.values[pointer] = v
-	return v, err
+	return v
 }
 
-func (l *locator) object(pointer string, depth int) (any, error) {
+func (l *locator) object(pointer string, depth int) any {
 	out := map[string]any{}
 	for l.dec.More() && !l.done() {
-		tok, err := l.dec.Token()
+		tok, line := l.token()
 		key, ok := tok.(string)
-		line := l.line(int(l.dec.InputOffset()) - 1)
-		if err != nil || !ok {
-			return nil, l.fail(line, "", "not valid JSON: an object's key is missing")
-		}
+		l.failIf(!ok, line, "not valid JSON: an object's key is missing")
 		at := join(pointer, key)
-		if _, ok := out[key]; ok {
-			return nil, l.fail(line, "", "key %q is given twice, first in line %d", key, l.doc.lines[at])
-		}
+		_, twice := out[key]
+		l.failIf(twice, line, "key %q is given twice, first in line %d", key, l.doc.lines[at])
 		l.doc.lines[at] = line
-		if out[key], err = l.value(at, depth); err != nil {
-			return nil, err
-		}
+		out[key] = l.value(at, depth)
 	}
-	_, err := l.dec.Token()
-	return out, err
+	l.token()
+	return out
 }
 
-func (l *locator) array(pointer string, depth int) (any, error) {
+func (l *locator) array(pointer string, depth int) any {
 	out := []any{}
 	for l.dec.More() && !l.done() {
-		if pointer == "/nodes" && len(out) == l.nodes {
-			return nil, l.fail(l.line(int(l.dec.InputOffset())), "", "the network has more than %d nodes", l.nodes)
-		}
-		v, err := l.value(join(pointer, strconv.Itoa(len(out))), depth)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+		l.failIf(pointer == "/nodes" && len(out) == l.nodes, l.line(int(l.dec.InputOffset())),
+			"the network has more than %d nodes", l.nodes)
+		out = append(out, l.value(join(pointer, strconv.Itoa(len(out))), depth))
 	}
-	_, err := l.dec.Token()
-	return out, err
+	l.token()
+	return out
 }
 
 // join appends a step to a JSON pointer.

@@ -15,6 +15,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
@@ -98,11 +99,7 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 			return nil, files.Cause(err)
 		}
 		defer f.Close()
-		file, err := safetensors.Read(f)
-		if err != nil {
-			return nil, err
-		}
-		return file.Tensors, nil
+		return safetensors.Read(f)
 	}, o)
 }
 
@@ -123,46 +120,30 @@ func checked(ctx context.Context, file string, data []byte, open Opener, o impor
 
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, v *validator,
 	lim limits) (*graph.Graph, error) {
-	doc, err := locate(ctx, file, data, lim)
-	if err != nil {
-		return nil, err
-	}
-	p := &problems{file: file}
-	if err := v.check(ctx, doc, p); err != nil {
-		return nil, err
-	}
-	if p.any() {
-		return nil, p.join()
-	}
-	b := &builder{
-		problems: p, doc: doc, lim: lim, options: o,
-		g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
-	}
-	b.out = graph.NewBuilder(b.g)
-	if err := b.inputs(); err != nil {
-		return nil, err
-	}
-	nodes := b.order(b.nodes())
-	b.weights = b.openWeights(open)
-	if b.weights != nil {
-		for _, n := range nodes {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			b.build(n)
+	return kit.Read(func() *graph.Graph {
+		p := &problems{file: file}
+		doc := kit.Must(locate(ctx, file, data, lim))
+		kit.Check(v.check(ctx, doc, p))
+		kit.Check(p.join())
+		b := &builder{
+			problems: p, doc: doc, lim: lim, options: o,
+			g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
 		}
-	}
-	b.outputs(nodes)
-	b.roundings()
-	if !p.any() {
-		b.checkUnused()
-	}
-	if p.any() {
-		return nil, p.join()
-	}
-	g, err := source.CutGraph(b.g, o)
-	if err != nil {
-		return nil, err
-	}
-	return source.Adapt(g, o)
+		b.out = graph.NewBuilder(b.g)
+		b.inputs()
+		nodes := b.order(b.nodes())
+		if b.weights = b.openWeights(open); b.weights != nil {
+			for _, n := range nodes {
+				kit.Check(ctx.Err())
+				b.build(n)
+			}
+		}
+		b.outputs(nodes)
+		b.roundings()
+		if !p.any() {
+			b.checkUnused()
+		}
+		kit.Check(p.join())
+		return kit.Must(source.Adapt(kit.Must(source.CutGraph(b.g, o)), o))
+	})
 }

@@ -69,6 +69,24 @@ func (w *weightReader) kernel() bool {
 	return ok
 }
 
+// integers reads the weights of an integer layer.
+func (w *weightReader) integers() bool {
+	shape, known := w.kernelShape(w.n, w.x)
+	fanIn := product(shape[:max(len(shape)-1, 0)])
+	if !known || !w.set("w", shape, fanIn) || !w.agrees(w.n, w.node.Weights["w"]) {
+		return false
+	}
+	shape = w.node.Weights["w"].Shape
+	last, ok := shape[len(shape)-1:], true
+	if w.wants(w.n, "bias") {
+		ok = w.set("bias", last, 0)
+	}
+	if r := graph.IntegerOf(w.node).Form; r == graph.FloatRequantization || r == graph.FixedRequantization {
+		ok = w.set("multiplier", last, product(shape[:len(shape)-1])) && ok
+	}
+	return ok
+}
+
 // operand reads the second operand of an op of one input.
 func (w *weightReader) operand() bool {
 	return len(w.n.inputs) != 1 && !w.wants(w.n, "b") || w.vector("b")

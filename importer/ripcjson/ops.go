@@ -12,130 +12,133 @@ import (
 // format is how models write an op: a row for each of graph.Ops that importers make. Those without
 // attributes have theirs by that.
 type format struct {
-	// read gives a node's attributes. The schema has checked names and ranges; the defaults are
-	// those that it documents.
-	read func(b *builder, n *rawNode, at string) any
-	// write gives those attributes that differ from the values that read takes if they are left
-	// out.
-	write func(attrs any) object
+	// attrs gives a node's attributes, which c reads, or writes those that it is given.
+	attrs func(c *coder, attrs any) any
 	// weights gives the node its constants. It reports faults and returns false after any.
 	weights func(w *weightReader) bool
 }
 
+// form is a row for attributes of type A; code reads or writes them.
+func form[A any](code func(c *coder, a *A)) format {
+	return format{attrs: func(c *coder, attrs any) any {
+		if c.n != nil {
+			attrs = new(A)
+		}
+		code(c, attrs.(*A))
+		return attrs
+	}, weights: func(*weightReader) bool { return true }}
+}
+
+// empty is a row for attributes that are all left out.
+func empty[A any]() format { return form(func(*coder, *A) {}) }
+
 var formats = sync.OnceValue(func() map[string]format {
+	conv, transposed, dense := form(codeConv), form(codeConvTranspose), form(func(c *coder, a *graph.DenseAttrs) {
+		c.binary(&a.Binary)
+		c.requantization(&a.Integer)
+	})
+	pool := form(codePool)
+	arg := form(func(c *coder, a *graph.ArgAttrs) {
+		c.flag("select_last_index", &a.Last)
+		c.off("keepdims", &a.Drop)
+	})
+	topK := form(func(c *coder, a *graph.TopKAttrs) {
+		c.integer("k", &a.K, 1, always)
+		c.off("largest", &a.Least)
+	})
+	block := form(func(c *coder, a *graph.BlockAttrs) {
+		c.pair("block", &a.Block, [2]int{1, 1}, always)
+		choice(c, "order", &a.Order, graph.BlockDCR, graph.ParseBlockOrder)
+	})
 	attributes := map[string]format{
-		"conv2d":           form(readConv, writeConv),
-		"bitserial_conv2d": form(readBinaryConv, writeConv),
-		"dense": form(func(*builder, *rawNode, string) *graph.DenseAttrs {
-			return &graph.DenseAttrs{}
-		}, writeDense),
-		"bitserial_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
-			return &graph.DenseAttrs{Binary: b.binary(n, at)}
-		}, writeDense),
-		"int_conv2d": form(func(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
-			a := readConv(b, n, at)
-			a.Integer = b.integer(n, at)
-			return a
-		}, writeConv),
-		"int_dense": form(func(b *builder, n *rawNode, at string) *graph.DenseAttrs {
-			return &graph.DenseAttrs{Integer: b.integer(n, at)}
-		}, writeDense),
-		"int_add":          form(readIntAdd, writeIntAdd),
-		"int_mul":          form(readIntMul, writeIntMul),
-		"int_map":          form(readIntMap, writeIntMap),
-		"int_avg_pool":     form(readIntPool, writeIntPool),
-		"int_softmax":      form(readIntSoftmax, writeIntSoftmax),
-		"conv_transpose2d": form(readConvTranspose, writeConvTranspose),
-		"bitserial_conv_transpose2d": form(func(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
-			a := readConvTranspose(b, n, at)
-			a.Binary = b.binary(n, at)
-			return a
-		}, writeConvTranspose),
-		"max_pool": form(readPool, writePool),
-		"avg_pool": form(readPool, writePool),
-		"batch_norm": form(func(b *builder, n *rawNode, _ string) *graph.BatchNormAttrs {
-			return &graph.BatchNormAttrs{Epsilon: b.epsilon(n)}
-		}, func(a *graph.BatchNormAttrs) object { return object{{"epsilon", a.Epsilon}} }),
-		"shift_norm": form(func(b *builder, n *rawNode, at string) *graph.ShiftNormAttrs {
-			a := &graph.ShiftNormAttrs{Mode: parsed(b, n, at+"/mode", graph.ShiftRiptide, graph.ParseShiftMode),
-				Bits: b.doc.integer(at+"/bits", 1), Epsilon: b.epsilon(n)}
-			a.Enc, _, _ = b.encoding(at, ir.Unipolar) // the schema wants one without a zero point
-			return a
-		}, func(a *graph.ShiftNormAttrs) object {
-			o := object{{"bits", a.Bits}}
-			if a.Enc != ir.Unipolar {
-				o.set("encoding", a.Enc.String())
+		"conv2d": conv, "bitserial_conv2d": conv, "int_conv2d": conv,
+		"dense": dense, "bitserial_dense": dense, "int_dense": dense,
+		"conv_transpose2d": transposed, "bitserial_conv_transpose2d": transposed,
+		"max_pool": pool, "avg_pool": pool, "argmax": arg, "argmin": arg, "top_k": topK, "top_k_indices": topK,
+		"depth_to_space": block, "space_to_depth": block,
+		"prelu": empty[graph.PReluAttrs](), "where": empty[graph.WhereAttrs](),
+		"constant": empty[graph.ConstantAttrs](), "concat": empty[graph.ConcatAttrs](),
+		"int_add": form(func(c *coder, a *graph.IntAddAttrs) {
+			factors := []float64{a.A, a.B, a.C}
+			for i, to := range []*float64{&a.A, &a.B, &a.C} {
+				if c.n != nil {
+					*to = c.doc.number(c.at+"/factors/"+string(rune('0'+i)), 0)
+				}
 			}
-			return append(o, object{{"mode", a.Mode.String()}, {"epsilon", a.Epsilon}}...)
+			c.write(c.n == nil, "factors", factors)
+			c.flag("sub", &a.Sub)
+			c.intPair(&a.IntPair)
 		}),
-		"quantize":  form(readQuantize, quantizeObject),
-		"threshold": form(readThreshold, writeThreshold),
-		"fake_quant": form(func(b *builder, n *rawNode, at string) *graph.FakeQuantAttrs {
-			return &graph.FakeQuantAttrs{Min: b.doc.number(at+"/min", 0), Max: b.doc.number(at+"/max", 0),
-				Rounding: b.rounding(n, at)}
-		}, func(a *graph.FakeQuantAttrs) object {
-			return append(object{{"min", a.Min}, {"max", a.Max}}, roundingObject(a.Rounding)...)
+		"int_mul": form(func(c *coder, a *graph.IntMulAttrs) {
+			c.number("factor", &a.By, 0, always)
+			c.intPair(&a.IntPair)
 		}),
-		"clip": form(func(b *builder, _ *rawNode, at string) *graph.ClipAttrs {
-			return &graph.ClipAttrs{Min: b.doc.number(at+"/min", math.Inf(-1)),
-				Max: b.doc.number(at+"/max", math.Inf(1))}
-		}, writeClip),
-		"hard_sigmoid": form(func(b *builder, _ *rawNode, at string) *graph.HardSigmoidAttrs {
-			return &graph.HardSigmoidAttrs{Alpha: b.doc.number(at+"/alpha", 0.2), Beta: b.doc.number(at+"/beta", 0.5)}
-		}, func(a *graph.HardSigmoidAttrs) object { return object{{"alpha", a.Alpha}, {"beta", a.Beta}} }),
-		"argmax": form(readArg, writeArg), "argmin": form(readArg, writeArg),
-		"top_k": form(readTopK, writeTopK), "top_k_indices": form(readTopK, writeTopK),
-		"elu": form(func(b *builder, _ *rawNode, at string) *graph.EluAttrs {
-			return &graph.EluAttrs{Alpha: b.doc.number(at+"/alpha", 1)}
-		}, func(a *graph.EluAttrs) object { return object{{"alpha", a.Alpha}} }),
-		"round": form(func(b *builder, n *rawNode, at string) *graph.RoundAttrs {
-			return &graph.RoundAttrs{Mode: b.rounding(n, at)}
-		}, func(a *graph.RoundAttrs) object { return roundingObject(a.Mode) }),
-		"bitpack": form(func(b *builder, _ *rawNode, at string) *graph.BitpackAttrs {
-			return &graph.BitpackAttrs{Int32: b.doc.text(at+"/dtype") == "i32"}
-		}, func(a *graph.BitpackAttrs) object { return memberIf(a.Int32, "dtype", "i32") }),
-		"prelu":    form(func(*builder, *rawNode, string) *graph.PReluAttrs { return &graph.PReluAttrs{} }, nil),
-		"where":    form(func(*builder, *rawNode, string) *graph.WhereAttrs { return &graph.WhereAttrs{} }, nil),
-		"constant": form(func(*builder, *rawNode, string) *graph.ConstantAttrs { return &graph.ConstantAttrs{} }, nil),
-		"concat":   form(func(*builder, *rawNode, string) *graph.ConcatAttrs { return &graph.ConcatAttrs{} }, nil),
-		"pad": form(func(b *builder, n *rawNode, at string) *graph.SpatialPadAttrs {
-			return &graph.SpatialPadAttrs{Pad: b.padding(n, at), Value: b.doc.number(at+"/value", 0)}
-		}, func(a *graph.SpatialPadAttrs) object { return append(paddingList(a.Pad), member{"value", a.Value}) }),
-		"slice": form(readSlice, func(a *graph.SliceAttrs) object {
-			return object{{"begin", a.Begin}, {"size", a.Size}, {"strides", a.Stride}}
+		"int_map": form(codeIntMap),
+		"int_avg_pool": form(func(c *coder, a *graph.IntPoolAttrs) {
+			codePool(c, &a.PoolAttrs)
+			c.wholeResult(&a.LevelType)
 		}),
-		"reshape": form(func(b *builder, _ *rawNode, at string) *graph.ReshapeAttrs {
-			return &graph.ReshapeAttrs{Shape: b.doc.integers(at + "/shape")}
-		}, func(a *graph.ReshapeAttrs) object { return object{{"shape", a.Shape}} }),
-		"transpose": form(func(b *builder, _ *rawNode, at string) *graph.TransposeAttrs {
-			return &graph.TransposeAttrs{Perm: b.doc.integers(at + "/perm")}
-		}, func(a *graph.TransposeAttrs) object { return object{{"perm", a.Perm}} }),
-		"depth_to_space": form(readBlock, writeBlock),
-		"space_to_depth": form(readBlock, writeBlock),
-		"resize": form(func(b *builder, _ *rawNode, at string) *graph.ResizeAttrs {
-			return &graph.ResizeAttrs{Factor: b.doc.pair(at+"/factor", [2]int{1, 1})}
-		}, func(a *graph.ResizeAttrs) object { return object{{"factor", a.Factor[:]}} }),
-		"gather": form(func(b *builder, _ *rawNode, at string) *graph.GatherAttrs {
-			return &graph.GatherAttrs{Rows: b.doc.integers(at + "/rows"), Columns: b.doc.integers(at + "/columns")}
-		}, func(a *graph.GatherAttrs) object {
-			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows),
-				memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
+		"int_softmax": form(func(c *coder, a *graph.IntSoftmaxAttrs) { c.wholeResult(&a.LevelType) }),
+		"batch_norm":  form(func(c *coder, a *graph.BatchNormAttrs) { c.number("epsilon", &a.Epsilon, 1e-5, always) }),
+		"shift_norm":  form(codeShiftNorm),
+		"quantize":    form(codeQuantize),
+		"threshold": form(func(c *coder, a *graph.ThresholdAttrs) {
+			c.levels(&a.LevelType, false)
+			c.write(c.n == nil, "scale", a.Scale)
+			c.flag("not_less", &a.NotLess)
 		}),
-		"interpolate": form(func(b *builder, _ *rawNode, at string) *graph.InterpolateAttrs {
-			return &graph.InterpolateAttrs{Rows: b.doc.floats(at + "/rows"), Columns: b.doc.floats(at + "/columns")}
-		}, func(a *graph.InterpolateAttrs) object {
-			return append(memberIf(len(a.Rows) > 0, "rows", a.Rows),
-				memberIf(len(a.Columns) > 0, "columns", a.Columns)...)
+		"fake_quant": form(func(c *coder, a *graph.FakeQuantAttrs) {
+			c.number("min", &a.Min, 0, always)
+			c.number("max", &a.Max, 0, always)
+			c.rounding(&a.Rounding)
+		}),
+		"clip": form(func(c *coder, a *graph.ClipAttrs) {
+			c.number("min", &a.Min, math.Inf(-1))
+			c.number("max", &a.Max, math.Inf(1))
+		}),
+		"hard_sigmoid": form(func(c *coder, a *graph.HardSigmoidAttrs) {
+			c.number("alpha", &a.Alpha, 0.2, always)
+			c.number("beta", &a.Beta, 0.5, always)
+		}),
+		"elu":   form(func(c *coder, a *graph.EluAttrs) { c.number("alpha", &a.Alpha, 1, always) }),
+		"round": form(func(c *coder, a *graph.RoundAttrs) { c.rounding(&a.Mode) }),
+		"bitpack": form(func(c *coder, a *graph.BitpackAttrs) {
+			if c.n != nil {
+				a.Int32 = c.doc.text(c.at+"/dtype") == "i32"
+			}
+			c.write(c.n == nil && a.Int32, "dtype", "i32")
+		}),
+		"pad": form(func(c *coder, a *graph.SpatialPadAttrs) {
+			c.padding(&a.Pad)
+			c.number("value", &a.Value, 0, always)
+		}),
+		"slice": form(func(c *coder, a *graph.SliceAttrs) {
+			c.list("begin", &a.Begin, always)
+			c.list("size", &a.Size, always)
+			if c.list("strides", &a.Stride, always); a.Stride == nil {
+				for range a.Begin {
+					a.Stride = append(a.Stride, 1)
+				}
+			}
+		}),
+		"reshape":   form(func(c *coder, a *graph.ReshapeAttrs) { c.list("shape", &a.Shape, always) }),
+		"transpose": form(func(c *coder, a *graph.TransposeAttrs) { c.list("perm", &a.Perm, always) }),
+		"resize":    form(func(c *coder, a *graph.ResizeAttrs) { c.pair("factor", &a.Factor, [2]int{1, 1}, always) }),
+		"gather": form(func(c *coder, a *graph.GatherAttrs) {
+			c.list("rows", &a.Rows)
+			c.list("columns", &a.Columns)
+		}),
+		"interpolate": form(func(c *coder, a *graph.InterpolateAttrs) {
+			c.floats("rows", &a.Rows)
+			c.floats("columns", &a.Columns)
 		}),
 	}
 	for _, o := range graph.Ops() {
 		switch o.NewAttrs().(type) {
 		case *graph.NoAttrs:
-			attributes[o.Name] = form(func(*builder, *rawNode, string) *graph.NoAttrs { return &graph.NoAttrs{} }, nil)
+			attributes[o.Name] = empty[graph.NoAttrs]()
 		case *graph.BinaryOpAttrs:
-			f := form(func(b *builder, _ *rawNode, at string) *graph.BinaryOpAttrs {
-				return &graph.BinaryOpAttrs{Reverse: b.doc.flag(at + "/reverse")}
-			}, func(a *graph.BinaryOpAttrs) object { return memberIf(a.Reverse, "reverse", true) })
+			f := form(func(c *coder, a *graph.BinaryOpAttrs) { c.flag("reverse", &a.Reverse) })
 			f.weights = (*weightReader).operand
 			attributes[o.Name] = f
 		}
@@ -157,142 +160,71 @@ var formats = sync.OnceValue(func() map[string]format {
 	return attributes
 })
 
-// form is a row for attributes of type A; write is nil where there are none to write.
-func form[A any](read func(b *builder, n *rawNode, at string) *A, write func(a *A) object) format {
-	f := format{
-		read:    func(b *builder, n *rawNode, at string) any { return read(b, n, at) },
-		write:   func(any) object { return nil },
-		weights: func(*weightReader) bool { return true },
+func codeConv(c *coder, a *graph.Conv2DAttrs) {
+	c.pair("strides", &a.Strides, [2]int{1, 1}, always)
+	c.padding(&a.Pad)
+	c.taps(&a.Dilations, &a.Groups)
+	c.binary(&a.Binary)
+	if c.requantization(&a.Integer); a.Binary != nil {
+		choice(c, "pad_value", &a.Binary.PadValue, graph.PadZeros, graph.ParsePadValue)
 	}
-	if write != nil {
-		f.write = func(attrs any) object { return write(attrs.(*A)) }
+}
+
+func codeConvTranspose(c *coder, a *graph.ConvTranspose2DAttrs) {
+	c.pair("strides", &a.Strides, [2]int{1, 1}, always)
+	if c.padding(&a.Pad); c.n != nil || a.Pad.Mode != graph.PadSame {
+		c.pair("output_padding", &a.OutputPad, [2]int{})
 	}
-	return f
+	c.taps(&a.Dilations, &a.Groups)
+	c.binary(&a.Binary)
 }
 
-// memberIf is a member, if yes holds.
-func memberIf(yes bool, key string, value any) object {
-	if !yes {
-		return nil
+func codePool(c *coder, a *graph.PoolAttrs) {
+	c.pair("kernel", &a.Kernel, [2]int{1, 1}, always)
+	c.pair("strides", &a.Strides, a.Kernel, always)
+	c.padding(&a.Pad)
+}
+
+func codeIntMap(c *coder, a *graph.IntMapAttrs) {
+	if c.n == nil {
+		zero, table := graph.CallerZero(a.LevelType), make([]int, len(a.Table))
+		for l, v := range a.Table {
+			table[l] = v - zero
+		}
+		c.out.set("table", table)
+		c.wholeResult(&a.LevelType)
+		return
 	}
-	return object{{key, value}}
-}
-
-func readConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
-	a := &graph.Conv2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at)}
-	a.Dilations, a.Groups = b.taps(at)
-	return a
-}
-
-func readBinaryConv(b *builder, n *rawNode, at string) *graph.Conv2DAttrs {
-	a := readConv(b, n, at)
-	a.Binary = b.binary(n, at)
-	a.Binary.PadValue = parsed(b, n, at+"/pad_value", graph.PadZeros, graph.ParsePadValue)
-	return a
-}
-
-func writeConv(a *graph.Conv2DAttrs) object {
-	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	o = append(append(o, tapsObject(a.Dilation(), a.GroupCount())...),
-		append(binaryObject(a.Binary), integerObject(a.Integer)...)...)
-	if a.Binary != nil && a.Binary.PadValue != graph.PadZeros {
-		o.set("pad_value", a.Binary.PadValue.String())
+	c.list("table", &a.Table)
+	c.wholeResult(&a.LevelType)
+	for l := range a.Table {
+		a.Table[l] += graph.CallerZero(a.LevelType)
 	}
-	return o
 }
 
-// tapsObject are those of dilations and groups that are not 1.
-func tapsObject(dilations [2]int, groups int) object {
-	o := memberIf(dilations != [2]int{1, 1}, "dilations", dilations[:])
-	return append(o, memberIf(groups > 1, "groups", groups)...)
-}
-
-func readConvTranspose(b *builder, n *rawNode, at string) *graph.ConvTranspose2DAttrs {
-	a := &graph.ConvTranspose2DAttrs{Strides: b.doc.pair(at+"/strides", [2]int{1, 1}), Pad: b.padding(n, at),
-		OutputPad: b.doc.pair(at+"/output_padding", [2]int{})}
-	a.Dilations, a.Groups = b.taps(at)
-	return a
-}
-
-func writeConvTranspose(a *graph.ConvTranspose2DAttrs) object {
-	o := append(object{{"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-	if a.OutputPad != [2]int{} && a.Pad.Mode != graph.PadSame {
-		o.set("output_padding", a.OutputPad[:])
+func codeShiftNorm(c *coder, a *graph.ShiftNormAttrs) {
+	if c.integer("bits", &a.Bits, 1, always); c.n != nil {
+		a.Enc, _, _ = c.encoding(c.at, ir.Unipolar) // the schema wants one without a zero point
 	}
-	return append(append(o, tapsObject(a.Dilation(), a.GroupCount())...), binaryObject(a.Binary)...)
+	c.write(c.n == nil && a.Enc != ir.Unipolar, "encoding", a.Enc.String())
+	choice(c, "mode", &a.Mode, graph.ShiftRiptide, graph.ParseShiftMode, always)
+	c.number("epsilon", &a.Epsilon, 1e-5, always)
 }
 
-func writeDense(a *graph.DenseAttrs) object {
-	return append(binaryObject(a.Binary), integerObject(a.Integer)...)
-}
-
-func readPool(b *builder, n *rawNode, at string) *graph.PoolAttrs {
-	kernel := b.doc.pair(at+"/kernel", [2]int{1, 1})
-	return &graph.PoolAttrs{Kernel: kernel, Strides: b.doc.pair(at+"/strides", kernel), Pad: b.padding(n, at)}
-}
-
-func writePool(a *graph.PoolAttrs) object {
-	return append(object{{"kernel", a.Kernel[:]}, {"strides", a.Strides[:]}}, paddingObject(a.Pad)...)
-}
-
-func readBlock(b *builder, n *rawNode, at string) *graph.BlockAttrs {
-	return &graph.BlockAttrs{Block: b.doc.pair(at+"/block", [2]int{1, 1}),
-		Order: parsed(b, n, at+"/order", graph.BlockDCR, graph.ParseBlockOrder)}
-}
-
-func writeBlock(a *graph.BlockAttrs) object {
-	return append(object{{"block", a.Block[:]}}, memberIf(a.Order != graph.BlockDCR, "order", a.Order.String())...)
-}
-
-func readQuantize(b *builder, n *rawNode, at string) *graph.QuantizeAttrs {
-	a := &graph.QuantizeAttrs{LevelType: b.levels(n, at), Rounding: b.rounding(n, at)}
-	if b.doc.number(at+"/scale", 0) == 0 { // the schema wants a given one to be positive
-		a.Unit = b.doc.text(at+"/encoding") != "affine"
-	}
-	if r := b.doc.integers(at + "/range"); len(r) == 2 {
-		a.Range = &scalar.Range{Min: r[0], Max: r[1]}
-	}
-	return a
-}
-
-func readThreshold(b *builder, n *rawNode, at string) *graph.ThresholdAttrs {
-	return &graph.ThresholdAttrs{LevelType: b.levels(n, at), NotLess: b.doc.flag(at + "/not_less")}
-}
-
-func writeThreshold(a *graph.ThresholdAttrs) object {
-	o := append(object{{"bits", a.Bits}}, levelsObject(a.LevelType)...)
-	o = append(o, dtypeObject(a.Signed)...)
-	o.set("scale", a.Scale)
-	return append(o, memberIf(a.NotLess, "not_less", true)...)
-}
-
-func readArg(b *builder, _ *rawNode, at string) *graph.ArgAttrs {
-	return &graph.ArgAttrs{Last: b.doc.flag(at + "/select_last_index"), Drop: b.doc.isOff(at + "/keepdims")}
-}
-
-func writeArg(a *graph.ArgAttrs) object {
-	return append(memberIf(a.Last, "select_last_index", true), memberIf(a.Drop, "keepdims", false)...)
-}
-
-func readTopK(b *builder, _ *rawNode, at string) *graph.TopKAttrs {
-	return &graph.TopKAttrs{K: b.doc.integer(at+"/k", 1), Least: b.doc.isOff(at + "/largest")}
-}
-
-func writeTopK(a *graph.TopKAttrs) object {
-	return append(object{{"k", a.K}}, memberIf(a.Least, "largest", false)...)
-}
-
-func writeClip(a *graph.ClipAttrs) object {
-	return append(memberIf(!math.IsInf(a.Min, 0), "min", a.Min), memberIf(!math.IsInf(a.Max, 0), "max", a.Max)...)
-}
-
-func readSlice(b *builder, _ *rawNode, at string) *graph.SliceAttrs {
-	a := &graph.SliceAttrs{Begin: b.doc.integers(at + "/begin"), Size: b.doc.integers(at + "/size"),
-		Stride: b.doc.integers(at + "/strides")}
-	if a.Stride == nil {
-		for range a.Begin {
-			a.Stride = append(a.Stride, 1)
+func codeQuantize(c *coder, a *graph.QuantizeAttrs) {
+	c.levels(&a.LevelType, a.Range != nil)
+	if c.n == nil {
+		c.write(!a.Unit, "scale", a.Scale)
+		if a.Range != nil {
+			c.out.set("range", []int{a.Range.Min, a.Range.Max})
+		}
+	} else {
+		if c.doc.number(c.at+"/scale", 0) == 0 { // the schema wants a given one to be positive
+			a.Unit = c.doc.text(c.at+"/encoding") != "affine"
+		}
+		if r := c.doc.integers(c.at + "/range"); len(r) == 2 {
+			a.Range = &scalar.Range{Min: r[0], Max: r[1]}
 		}
 	}
-	return a
+	c.rounding(&a.Rounding)
 }

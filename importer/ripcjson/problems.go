@@ -54,7 +54,8 @@ func (p *problems) addError(err error) {
 	}
 }
 
-// join is one error for all faults, in the order of their lines; a single fault stays an *ir.Error.
+// join is one error for all faults, nil if there are none, in the order of their lines. A single
+// fault stays an *ir.Error.
 func (p *problems) join() error {
 	slices.SortStableFunc(p.list, func(a, b *ir.Error) int {
 		return cmp.Or(a.Pos.Line-b.Pos.Line, strings.Compare(a.Error(), b.Error()))

@@ -46,7 +46,7 @@ func encode(ctx context.Context, g *graph.Graph, file string) (text, weights []b
 	w := &writer{tensors: map[string]safetensors.Tensor{}, names: map[*graph.Tensor]string{}}
 	text = w.model(g, file)
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, w.tensors, nil); err != nil {
+	if err := safetensors.Write(&b, w.tensors); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", g.File, err)
 	}
 	// The text reads as the same graph, or ripc is at fault.
@@ -162,8 +162,9 @@ func (w *writer) node(n *graph.Node) object {
 	if n.Output != n.Name {
 		o.set("outputs", []string{n.Output})
 	}
-	if a := formats()[n.Op].write(n.Attrs); len(a) > 0 {
-		o.set("attrs", a)
+	c := &coder{}
+	if formats()[n.Op].attrs(c, n.Attrs); len(c.out) > 0 {
+		o.set("attrs", c.out)
 	}
 	var shared object
 	for _, key := range slices.Sorted(maps.Keys(n.Weights)) {
@@ -182,9 +183,10 @@ func (w *writer) node(n *graph.Node) object {
 		o.set("reason", reasonObject(n.Verdict))
 	}
 	if p := n.Part; p.Of != "" {
-		part := object{{"of", p.Of}}
-		part = append(part, memberIf(p.Repeats, "repeats", true)...)
-		o.set("part", append(part, memberIf(p.Groups > 0, "groups", p.Groups)...))
+		c := &coder{out: object{{"of", p.Of}}}
+		c.write(p.Repeats, "repeats", true)
+		c.write(p.Groups > 0, "groups", p.Groups)
+		o.set("part", c.out)
 	}
 	if n.Note != "" {
 		o.set("note", n.Note)
@@ -226,4 +228,21 @@ func encoded[T int32 | float32 | float64](v []T) []byte {
 		panic("BUG: " + err.Error()) // all types have a size
 	}
 	return data
+}
+
+// inputObject is an input as Read takes it.
+func inputObject(v *graph.Value) object {
+	o := object{{"name", v.Name}, {"dtype", v.DType().String()}, {"shape", v.Shape}, {"layout", v.Layout}}
+	if v.Encoded() {
+		o = append(o, levelsObject(v.LevelType)...)
+		o.set("bits", v.Bits)
+		o.set("scale", v.Scale)
+	}
+	if v.View != graph.Bytes {
+		o.set("packed", true)
+	}
+	if v.Note != "" {
+		o.set("note", v.Note)
+	}
+	return o
 }

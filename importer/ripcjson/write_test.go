@@ -174,10 +174,10 @@ func TestWriteWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		file, err := safetensors.Read(bytes.NewReader(bin))
-		if err != nil || len(file.Tensors) != 1 {
-			t.Fatalf("%d tensors, %v", len(file.Tensors), err)
+		if err != nil || len(file) != 1 {
+			t.Fatalf("%d tensors, %v", len(file), err)
 		}
-		h, err := Parse("g.json", text, func(string) (map[string]safetensors.Tensor, error) { return file.Tensors, nil })
+		h, err := Parse("g.json", text, func(string) (map[string]safetensors.Tensor, error) { return file, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,8 +189,8 @@ func TestWriteWeights(t *testing.T) {
 			}
 		}
 		whole := !slices.ContainsFunc(data, func(v float32) bool { return v != float32(int8(v)) || v == 0 && math.Signbit(float64(v)) })
-		if got := file.Tensors["a.b"].DType == "i8"; got != (whole && n > 64) {
-			t.Fatalf("%d values stored as %s: %v", n, file.Tensors["a.b"].DType, data)
+		if got := file["a.b"].DType == "i8"; got != (whole && n > 64) {
+			t.Fatalf("%d values stored as %s: %v", n, file["a.b"].DType, data)
 		}
 	})
 }

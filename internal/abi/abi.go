@@ -20,10 +20,19 @@ const (
 	// in the workspace and of every constant.
 	Align = 64
 	// SyncBytes is the size of ripc_sync.
-	SyncBytes = 128
-	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters, each in a cache line
-	// of its own: the threads that wait at the barrier, and the barriers that were passed.
+	SyncBytes = Claims + claimLines*Align
+	// Arrived and Passed are the offsets in ripc_sync of two 32-bit counters of a barrier, each in
+	// a cache line of its own: the threads that wait at it, and the barriers that were passed.
 	Arrived, Passed = 0, 64
+	// Entered, Left and Units are the offsets of 32-bit counters for threads that share units of
+	// work: the threads that began a run, those that ended it, and the units of a stage that are
+	// not done. Stage counts the stages that were opened, and Asleep the threads that wait for it
+	// in the kernel. Claims has a word for each thread, in claimLines cache lines in turn.
+	Entered, Left, Units = 0, 4, 8
+	Stage, Asleep        = 64, 68
+	Claims, claimLines   = 128, 16
+	// MaxThreads is the number of threads with a word in Claims.
+	MaxThreads = claimLines * Align / 4
 )
 
 // Results of the entry points.

@@ -5,6 +5,7 @@ package elfbytes
 import (
 	"debug/elf"
 	"encoding/binary"
+	"reflect"
 )
 
 // Retain is the flag of a section that linkers keep even if nothing refers to it, SHF_GNU_RETAIN.
@@ -23,11 +24,37 @@ func (c Class) Word() int {
 	return 4
 }
 
-// put adds a structure of fixed size, which does not fail.
-func put(to []byte, v any) []byte {
-	to, _ = binary.Append(to, binary.LittleEndian, v)
+// narrow has the type of a structure of 32 bits by that of 64 bits. Their fields have the same
+// names.
+var narrow = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[elf.Header64]():  reflect.TypeFor[elf.Header32](),
+	reflect.TypeFor[elf.Prog64]():    reflect.TypeFor[elf.Prog32](),
+	reflect.TypeFor[elf.Section64](): reflect.TypeFor[elf.Section32](),
+	reflect.TypeFor[elf.Sym64]():     reflect.TypeFor[elf.Sym32](),
+	reflect.TypeFor[elf.Dyn64]():     reflect.TypeFor[elf.Dyn32](),
+}
+
+// convert returns a structure as the class has it.
+func (c Class) convert(wide any) any {
+	if c.wide() {
+		return wide
+	}
+	from := reflect.ValueOf(wide)
+	to := reflect.New(narrow[from.Type()]).Elem()
+	for i := range to.NumField() {
+		f := to.Field(i)
+		f.Set(from.FieldByName(to.Type().Field(i).Name).Convert(f.Type()))
+	}
+	return to.Interface()
+}
+
+// put adds a structure.
+func (c Class) put(to []byte, wide any) []byte {
+	to, _ = binary.Append(to, binary.LittleEndian, c.convert(wide)) // of fixed size, which does not fail
 	return to
 }
+
+func (c Class) size(wide any) int { return binary.Size(c.convert(wide)) }
 
 // Header adds the file header. It fills in the identification and the sizes of the structures.
 func (c Class) Header(to []byte, h elf.Header64) []byte {
@@ -39,72 +66,37 @@ func (c Class) Header(to []byte, h elf.Header64) []byte {
 	if h.Phnum > 0 {
 		h.Phentsize = uint16(c.ProgramSize())
 	}
-	if c.wide() {
-		return put(to, h)
-	}
-	return put(to, elf.Header32{Ident: h.Ident, Type: h.Type, Machine: h.Machine, Version: h.Version,
-		Entry: uint32(h.Entry), Phoff: uint32(h.Phoff), Shoff: uint32(h.Shoff),
-		Flags: h.Flags, Ehsize: h.Ehsize, Phentsize: h.Phentsize, Phnum: h.Phnum, Shentsize: h.Shentsize,
-		Shnum: h.Shnum, Shstrndx: h.Shstrndx})
+	return c.put(to, h)
 }
 
 // HeaderSize is the size of a file header in bytes.
-func (c Class) HeaderSize() int { return c.size(elf.Header64{}, elf.Header32{}) }
+func (c Class) HeaderSize() int { return c.size(elf.Header64{}) }
 
 // Program adds a program header.
-func (c Class) Program(to []byte, p elf.Prog64) []byte {
-	if c.wide() {
-		return put(to, p)
-	}
-	return put(to, elf.Prog32{Type: p.Type, Off: uint32(p.Off), Vaddr: uint32(p.Vaddr), Paddr: uint32(p.Paddr),
-		Filesz: uint32(p.Filesz), Memsz: uint32(p.Memsz), Flags: p.Flags, Align: uint32(p.Align)})
-}
+func (c Class) Program(to []byte, p elf.Prog64) []byte { return c.put(to, p) }
 
 // ProgramSize is the size of a program header in bytes.
-func (c Class) ProgramSize() int { return c.size(elf.Prog64{}, elf.Prog32{}) }
+func (c Class) ProgramSize() int { return c.size(elf.Prog64{}) }
 
 // Section adds a section header.
-func (c Class) Section(to []byte, s elf.Section64) []byte {
-	if c.wide() {
-		return put(to, s)
-	}
-	return put(to, elf.Section32{Name: s.Name, Type: s.Type, Flags: uint32(s.Flags), Addr: uint32(s.Addr),
-		Off: uint32(s.Off), Size: uint32(s.Size),
-		Link: s.Link, Info: s.Info, Addralign: uint32(s.Addralign), Entsize: uint32(s.Entsize)})
-}
+func (c Class) Section(to []byte, s elf.Section64) []byte { return c.put(to, s) }
 
 // SectionSize is the size of a section header in bytes.
-func (c Class) SectionSize() int { return c.size(elf.Section64{}, elf.Section32{}) }
+func (c Class) SectionSize() int { return c.size(elf.Section64{}) }
 
 // Symbol adds a symbol.
-func (c Class) Symbol(to []byte, s elf.Sym64) []byte {
-	if c.wide() {
-		return put(to, s)
-	}
-	return put(to, elf.Sym32{Name: s.Name, Info: s.Info, Other: s.Other, Shndx: s.Shndx, Value: uint32(s.Value),
-		Size: uint32(s.Size)})
-}
+func (c Class) Symbol(to []byte, s elf.Sym64) []byte { return c.put(to, s) }
 
 // SymbolSize is the size of a symbol in bytes.
-func (c Class) SymbolSize() int { return c.size(elf.Sym64{}, elf.Sym32{}) }
+func (c Class) SymbolSize() int { return c.size(elf.Sym64{}) }
 
 // Dynamic adds an entry of the dynamic section.
 func (c Class) Dynamic(to []byte, tag elf.DynTag, v uint64) []byte {
-	if c.wide() {
-		return put(to, elf.Dyn64{Tag: int64(tag), Val: v})
-	}
-	return put(to, elf.Dyn32{Tag: int32(tag), Val: uint32(v)})
+	return c.put(to, elf.Dyn64{Tag: int64(tag), Val: v})
 }
 
 // DynamicSize is the size of an entry of the dynamic section in bytes.
-func (c Class) DynamicSize() int { return c.size(elf.Dyn64{}, elf.Dyn32{}) }
-
-func (c Class) size(wide, narrow any) int {
-	if c.wide() {
-		return binary.Size(wide)
-	}
-	return binary.Size(narrow)
-}
+func (c Class) DynamicSize() int { return c.size(elf.Dyn64{}) }
 
 // Strings are names with a NUL byte behind each, at offsets that other structures hold. The first
 // is the empty one.

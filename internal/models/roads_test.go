@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ripc/compile"
@@ -39,7 +40,7 @@ func TestRoads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if name != "ops" && ops[0] != ops[1] {
+		if ops[0] = strings.Replace(ops[0], "sigmoid mul", "silu", 1); ops[0] != ops[1] { // that exporter has no silu
 			t.Errorf("%s: .onnx gives\n%s\n.pt2\n%s", name, ops[0], ops[1])
 		}
 		for i := range results[0] {

@@ -17,10 +17,20 @@ func Promised() bool { return os.Getenv("CI") != "" || os.Getenv("RIPC_REQUIRE_T
 // OK returns if err is nil; otherwise the test ends.
 func OK(t testing.TB, err error) {
 	t.Helper()
+	end(t, err, Promised(), "make setup", "")
+}
+
+// end ends the test if err is not nil: it fails if set-up promised the tool, which a command
+// installs, and is skipped otherwise. optional names the target of make that installs a tool beyond
+// make setup's, if it is one.
+func end(t testing.TB, err error, promised bool, install, optional string) {
+	t.Helper()
 	switch {
 	case err == nil:
-	case Promised():
-		t.Fatalf("%v (make setup installs it)", err)
+	case promised:
+		t.Fatalf("%v (%s installs it)", err, install)
+	case optional != "":
+		t.Skipf("skipped: %v (make %s installs it)", err, optional)
 	default:
 		t.Skip("skipped: ", err)
 	}
@@ -117,15 +127,10 @@ func Sanitizers(t testing.TB, name string) {
 
 func promisedC(t testing.TB, name string, err error) {
 	t.Helper()
-	switch {
-	case err == nil:
-	case requireC():
-		t.Fatalf("%v (scripts/setup-c.sh installs it)", err)
-	case name == "gcc":
+	if name == "gcc" && !requireC() {
 		OK(t, err)
-	default:
-		t.Skipf("skipped: %v (make c installs it)", err)
 	}
+	end(t, err, requireC(), "scripts/setup-c.sh", "c")
 }
 
 func requireC() bool { return os.Getenv("RIPC_REQUIRE_C") != "" }
@@ -176,13 +181,7 @@ func Numpy(t testing.TB) string {
 
 func promisedApp(t testing.TB, err error) {
 	t.Helper()
-	switch {
-	case err == nil:
-	case requireApps():
-		t.Fatalf("%v (scripts/setup-apps.sh installs it)", err)
-	default:
-		t.Skipf("skipped: %v (make apps installs it)", err)
-	}
+	end(t, err, requireApps(), "scripts/setup-apps.sh", "apps")
 }
 
 // Twin returns the Python for twin/, with PyTorch and the other packages: TWIN_PYTHON names it.

@@ -5,6 +5,7 @@ package passorder
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -15,6 +16,21 @@ type Pass[R any] struct {
 	Required bool
 	// Run may end early, and leave R half done, when its context is done.
 	Run func(context.Context, R) error
+}
+
+// nodes is a rewriter that yields the nodes of its graph.
+type nodes[N any] interface {
+	EachNode(ctx context.Context) iter.Seq[N]
+}
+
+// VisitNodes returns the Run of a pass that visits the nodes of a graph one by one.
+func VisitNodes[R nodes[N], N any](visit func(r R, n N)) func(context.Context, R) error {
+	return func(ctx context.Context, r R) error {
+		for n := range r.EachNode(ctx) {
+			visit(r, n)
+		}
+		return nil
+	}
 }
 
 // Names lists the names of passes.

@@ -28,7 +28,7 @@ func softmax(l *layer, f func(e, sum float64) float64) {
 			l.y.F[row*c+j] = float32(f(float64(e)-float64(top), sum))
 		}
 	})
-	l.y.loose = true
+	l.y.Loose = true
 }
 
 // order are the positions of v's elements, the greatest first (sign 1) or the least (-1), equal

@@ -4,7 +4,7 @@ import "ripc/internal/f32"
 
 func matmul(l *layer) {
 	a, b, rank := l.x, l.vals[l.n.Inputs[1]], len(l.y.shape)
-	l.y.loose = a.loose || b.loose
+	l.y.Loose = a.Loose || b.Loose
 	for i := range l.y.F {
 		p := position(i, l.y.shape)
 		q := append([]int{}, p...)

@@ -32,7 +32,7 @@ func Node(g *graph.Graph, n *graph.Node, vals map[string]*Tensor) *Tensor {
 	l.y = New(l.out)
 	if len(n.Inputs) > 0 {
 		l.v, l.x = g.Value(n.Inputs[0]), vals[n.Inputs[0]]
-		l.y.loose = l.x.loose
+		l.y.Loose = l.x.Loose
 	}
 	rule, ok := rules()[n.Op]
 	if !ok {
@@ -164,7 +164,7 @@ func withAttrs[A any](f func(l *layer, a *A)) func(l *layer) {
 // approximate is a function that the compiler computes to a few ulp.
 func approximate(l *layer, f func(x float64) float64) {
 	l.each(func(_ int, e float32) float32 { return float32(f(float64(e))) })
-	l.y.loose = true
+	l.y.Loose = true
 }
 
 func copyInput(l *layer) { copy(l.y.F, l.x.F) }

@@ -71,7 +71,7 @@ func refFunction(n *graph.Node, vals map[string]*Tensor, y *Tensor) {
 		y.F[i] = f(v)
 	}
 	for _, x := range sides {
-		y.loose = y.loose || x.loose
+		y.Loose = y.Loose || x.Loose
 	}
 }
 

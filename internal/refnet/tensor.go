@@ -4,11 +4,6 @@
 package refnet
 
 import (
-	"bytes"
-	"encoding/binary"
-	"fmt"
-	"math"
-
 	"ripc/graph"
 	"ripc/ir"
 )
@@ -18,8 +13,8 @@ import (
 type Tensor struct {
 	shape []int
 	F     []float32
-	// loose marks results of a softmax: they are compared with a tolerance.
-	loose bool
+	// Loose marks results of a softmax: they are compared with a tolerance.
+	Loose bool
 }
 
 // New is a tensor of zeros for v.
@@ -41,64 +36,6 @@ func IntegerOf(v *graph.Value, level int) int {
 		return m - 2*level
 	}
 	return level - v.Zero
-}
-
-// levelOf is the inverse of IntegerOf.
-func levelOf(v *graph.Value, integer int) int {
-	for l := range 1 << v.Bits {
-		if IntegerOf(v, l) == integer {
-			return l
-		}
-	}
-	panic(fmt.Sprintf("BUG: %d is no integer of %s", integer, v))
-}
-
-// Bytes is x at the interface.
-func (x *Tensor) Bytes(v *graph.Value) []byte {
-	var b bytes.Buffer
-	switch {
-	case v.Whole:
-		for _, f := range x.F {
-			_ = binary.Write(&b, binary.LittleEndian, int32(f))
-		}
-	case !v.Encoded():
-		_ = binary.Write(&b, binary.LittleEndian, x.F)
-	case v.View == graph.Bytes:
-		for _, f := range x.F {
-			l := levelOf(v, int(f))
-			if v.Signed {
-				l -= 128
-			}
-			b.WriteByte(byte(l))
-		}
-	default:
-		c := v.Channels()
-		for n := range v.Bits {
-			for row := 0; row < len(x.F); row += c {
-				words := make([]uint32, (c+31)/32)
-				for k := range c {
-					words[k/32] |= uint32(levelOf(v, int(x.F[row+k]))>>n&1) << (k % 32)
-				}
-				_ = binary.Write(&b, binary.LittleEndian, words)
-			}
-		}
-	}
-	return b.Bytes()
-}
-
-// Near allows for zeros of the other sign, and for the polynomials of softmax and log_softmax.
-func (x *Tensor) Near(v *graph.Value, got []byte) bool {
-	if v.Encoded() || v.Whole || len(got) != 4*len(x.F) {
-		return false
-	}
-	for i, want := range x.F {
-		f := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:]))
-		if f != want && !(x.loose && math.Abs(float64(f-want)) <= 1e-4*math.Abs(float64(want))+1e-6) &&
-			(f == f || want == want) {
-			return false
-		}
-	}
-	return true
 }
 
 func (x *Tensor) dims() (b, h, w, c int) {

@@ -16,48 +16,54 @@ type entry struct {
 	begin, end int
 }
 
+// header is an entry as JSON.
+type header struct {
+	DType   string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
 // metadataKey is the header's one key that is no tensor.
 const metadataKey = "__metadata__"
 
 // parseHeader reads the JSON. Keys are taken in order and may not repeat.
-func parseHeader(text []byte) ([]entry, map[string]string, error) {
+func parseHeader(text []byte) ([]entry, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
-		return nil, nil, &Error{Msg: "the header is not a JSON object", Err: err}
+		return nil, &Error{Msg: "the header is not a JSON object", Err: err}
 	}
 	var entries []entry
-	var metadata map[string]string
 	seen := map[string]bool{}
 	for dec.More() {
 		tok, err := dec.Token()
 		name, ok := tok.(string)
 		if err != nil || !ok {
-			return nil, nil, &Error{Msg: "the header is not valid JSON", Err: err}
+			return nil, &Error{Msg: "the header is not valid JSON", Err: err}
 		}
 		if seen[name] {
-			return nil, nil, &Error{Tensor: name, Msg: "the name occurs twice"}
+			return nil, &Error{Tensor: name, Msg: "the name occurs twice"}
 		}
 		seen[name] = true
 		if name == metadataKey {
-			if err := dec.Decode(&metadata); err != nil {
-				return nil, nil, &Error{Msg: metadataKey + " must be an object of strings", Err: err}
+			if err := dec.Decode(&map[string]string{}); err != nil {
+				return nil, &Error{Msg: metadataKey + " must be an object of strings", Err: err}
 			}
 			continue
 		}
 		e, err := parseEntry(dec, name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		entries = append(entries, e)
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, nil, &Error{Msg: "the header's JSON does not end", Err: err}
+		return nil, &Error{Msg: "the header's JSON does not end", Err: err}
 	}
 	if rest := bytes.Trim(text[dec.InputOffset():], " \x00\n\r\t"); len(rest) != 0 {
-		return nil, nil, &Error{Msg: fmt.Sprintf("text follows the header's object: %.20q", rest),
+		return nil, &Error{Msg: fmt.Sprintf("text follows the header's object: %.20q", rest),
 			Help: "only blanks may"}
 	}
-	return entries, metadata, nil
+	return entries, nil
 }
 
 // parseEntry reads {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}.
@@ -67,38 +73,26 @@ func parseEntry(dec *json.Decoder, name string) (entry, error) {
 	if err := dec.Decode(&raw); err != nil {
 		return entry{}, &Error{Tensor: name, Msg: "not valid JSON", Help: form, Err: err}
 	}
-	var v struct {
-		DType   *string `json:"dtype"`
-		Shape   []int64 `json:"shape"`
-		Offsets []int64 `json:"data_offsets"`
-	}
+	var v header
 	strict := json.NewDecoder(bytes.NewReader(raw))
 	strict.DisallowUnknownFields()
 	if err := strict.Decode(&v); err != nil {
 		return entry{}, &Error{Tensor: name, Msg: "bad entry", Help: form, Err: err}
 	}
-	if v.DType == nil || v.Shape == nil || len(v.Offsets) != 2 {
+	if v.DType == "" || v.Shape == nil || len(v.Offsets) != 2 {
 		return entry{}, &Error{Tensor: name, Msg: "dtype, shape or data_offsets is missing", Help: form}
 	}
-	e := entry{name: name, shape: make([]int, len(v.Shape))}
-	size := 0
-	var names []string
-	for _, d := range dtypes() {
-		if d.file == *v.DType {
-			e.dtype, size = d.name, d.size
-		}
-		names = append(names, d.file)
-	}
-	if size == 0 {
-		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", *v.DType),
-			Help: "use " + strings.Join(names, ", ")}
+	e := entry{name: name, dtype: strings.ToLower(v.DType), shape: v.Shape}
+	size := Size(e.dtype)
+	if size == 0 || strings.ToUpper(v.DType) != v.DType {
+		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", v.DType),
+			Help: "use " + strings.ToUpper(dtypes)}
 	}
 	for i, d := range v.Shape {
 		if d < 0 || d > maxData {
 			return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("extent %d of axis %d", d, i),
 				Help: fmt.Sprintf("extents are 0 to %d", int64(maxData))}
 		}
-		e.shape[i] = int(d)
 	}
 	need, msg := byteCount(size, e.shape)
 	if msg != "" {
@@ -112,7 +106,7 @@ func parseEntry(dec *json.Decoder, name string) (entry, error) {
 	if end-begin != int64(need) {
 		return entry{}, &Error{Tensor: name, Msg: fmt.Sprintf("shape %v of %s needs %d bytes, data_offsets [%d, %d] "+
 			"give %d",
-			e.shape, *v.DType, need, begin, end, end-begin)}
+			e.shape, v.DType, need, begin, end, end-begin)}
 	}
 	e.begin, e.end = int(begin), int(end)
 	return e, nil

@@ -6,13 +6,12 @@
 package safetensors
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
-
-	"ripc/internal/files"
 )
 
 // Tensor is one entry of a file.
@@ -27,31 +26,17 @@ type Tensor struct {
 	Data []byte
 }
 
-// File is the content of one file.
-type File struct {
-	// Names lists the tensors in the order of the header.
-	Names []string
-	// Tensors finds them by name.
-	Tensors map[string]Tensor
-	// Metadata is the free "__metadata__" table; nil if there is none.
-	Metadata map[string]string
-}
-
 // Error is a fault of a file, with the accepted alternatives.
 type Error struct {
-	Path   string // empty when the source is a stream
 	Tensor string // empty when the fault is not one tensor's
 	Msg    string
 	Help   string
 	Err    error // the cause, or nil
 }
 
-// Error prints path, tensor, fault and remedy on one line.
+// Error prints tensor, fault and remedy on one line.
 func (e *Error) Error() string {
 	s := "safetensors: "
-	if e.Path != "" {
-		s = e.Path + ": "
-	}
 	if e.Tensor != "" {
 		s += fmt.Sprintf("tensor %q: ", e.Tensor)
 	}
@@ -75,24 +60,9 @@ const (
 	maxData = math.MaxInt32
 )
 
-// ReadFile reads the file at path. Every failure is an *Error that names the path.
-func ReadFile(path string) (*File, error) {
-	f, err := files.Open(path)
-	if err != nil {
-		return nil, &Error{Path: path, Msg: "cannot open", Err: files.Cause(err)}
-	}
-	defer f.Close()
-	out, err := Read(f)
-	if e, ok := err.(*Error); ok {
-		e.Path = path
-		return nil, e
-	}
-	return out, err
-}
-
 // Read reads a whole file from r, up to its end. Memory grows with the bytes that arrive, not with
 // the size claimed by the header. Every failure is an *Error.
-func Read(r io.Reader) (*File, error) {
+func Read(r io.Reader) (map[string]Tensor, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, &Error{Msg: "shorter than the 8 bytes of the header's length", Err: err}
@@ -106,7 +76,7 @@ func Read(r io.Reader) (*File, error) {
 	if err != nil {
 		return nil, &Error{Msg: fmt.Sprintf("the file ends within the header: %d of %d bytes", len(text), n), Err: err}
 	}
-	entries, metadata, err := parseHeader(text)
+	entries, err := parseHeader(text)
 	if err != nil {
 		return nil, err
 	}
@@ -122,36 +92,30 @@ func Read(r io.Reader) (*File, error) {
 	if k, _ := io.ReadFull(r, one[:]); k != 0 {
 		return nil, &Error{Msg: fmt.Sprintf("bytes follow the %d bytes of the tensors", size)}
 	}
-	out := &File{Tensors: make(map[string]Tensor, len(entries)), Metadata: metadata}
+	out := make(map[string]Tensor, len(entries))
 	for _, e := range entries {
-		out.Names = append(out.Names, e.name)
-		out.Tensors[e.name] = Tensor{DType: e.dtype, Shape: e.shape, Data: data[e.begin:e.end:e.end]}
+		out[e.name] = Tensor{DType: e.dtype, Shape: e.shape, Data: data[e.begin:e.end:e.end]}
 	}
 	return out, nil
 }
 
 // Size returns the bytes of one element of dtype, or 0 if dtype is unknown.
 func Size(dtype string) int {
-	for _, d := range dtypes() {
-		if d.name == dtype {
-			return d.size
-		}
+	switch dtype {
+	case "f64", "i64", "u64":
+		return 8
+	case "f32", "i32", "u32":
+		return 4
+	case "f16", "bf16", "i16", "u16":
+		return 2
+	case "i8", "u8", "bool":
+		return 1
 	}
 	return 0
 }
 
-// dtypeInfo pairs our name of an element type with the file's.
-type dtypeInfo struct {
-	name, file string
-	size       int
-}
-
-// dtypes lists the element types.
-func dtypes() []dtypeInfo {
-	return []dtypeInfo{{"f64", "F64", 8}, {"f32", "F32", 4}, {"f16", "F16", 2}, {"bf16", "BF16", 2},
-		{"i64", "I64", 8}, {"i32", "I32", 4}, {"i16", "I16", 2}, {"i8", "I8", 1},
-		{"u64", "U64", 8}, {"u32", "U32", 4}, {"u16", "U16", 2}, {"u8", "U8", 1}, {"bool", "BOOL", 1}}
-}
+// dtypes lists the element types for messages. Files have them in capitals.
+const dtypes = "f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bool"
 
 // byteCount returns the bytes of a tensor, or an error message.
 func byteCount(size int, shape []int) (int, string) {
@@ -192,21 +156,11 @@ func sizeHint(r io.Reader) int64 {
 // else in growing steps, so that a lying header costs at most twice the bytes that exist.
 func readExactly(r io.Reader, n int, room int64) ([]byte, error) {
 	const step = 1 << 20
-	data := make([]byte, 0, min(n, int(max(step, room))))
-	for len(data) < n {
-		if len(data) == cap(data) {
-			next := make([]byte, len(data), min(n, 2*len(data)))
-			copy(next, data)
-			data = next
-		}
-		k, err := io.ReadFull(r, data[len(data):cap(data)])
-		data = data[:len(data)+k]
-		if err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return data, err
-		}
+	var b bytes.Buffer
+	b.Grow(min(n, int(max(step, room))) + bytes.MinRead) // which lets ReadFrom see the end without growing
+	_, err := b.ReadFrom(io.LimitReader(r, int64(n)))
+	if err == nil && b.Len() < n {
+		err = io.ErrUnexpectedEOF
 	}
-	return data, nil
+	return b.Bytes(), err
 }

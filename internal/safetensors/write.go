@@ -12,50 +12,55 @@ import (
 	"strings"
 )
 
-// Write writes the tensors (and the metadata, which may be nil) so that equal content gives equal
-// bytes: names sorted, data in the same order, the header padded with blanks to a multiple of 8.
-func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) error {
+// Write writes the tensors so that equal content gives equal bytes: names sorted, data in the same
+// order, the header padded with blanks to a multiple of 8.
+func Write(w io.Writer, tensors map[string]Tensor) error {
 	names := slices.Sorted(maps.Keys(tensors))
-	var head bytes.Buffer
-	head.WriteByte('{')
-	if metadata != nil {
-		text, err := encode(metadata)
-		if err != nil {
-			return &Error{Msg: "cannot encode the metadata", Err: err}
-		}
-		fmt.Fprintf(&head, "%q:%s", metadataKey, text)
-	}
-	at := 0
+	entries, at := map[string]header{}, int64(0)
 	for _, name := range names {
-		line, size, err := headerLine(name, tensors[name], at)
-		if err != nil {
-			return err
+		t := tensors[name]
+		size := Size(t.DType)
+		if size == 0 {
+			return &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", t.DType),
+				Help: "use " + dtypes}
 		}
-		if head.Len() > 1 {
-			head.WriteByte(',')
+		need, msg := byteCount(size, t.Shape)
+		switch {
+		case name == metadataKey:
+			msg = "the name is reserved"
+		case msg == "" && need != len(t.Data):
+			msg = fmt.Sprintf("shape %v of %s needs %d bytes, Data has %d", t.Shape, t.DType, need, len(t.Data))
 		}
-		head.WriteString(line)
-		if at += size; at > maxData {
+		if msg != "" {
+			return &Error{Tensor: name, Msg: msg}
+		}
+		end := at + int64(need)
+		entries[name] = header{strings.ToUpper(t.DType), append([]int{}, t.Shape...), []int64{at, end}}
+		if at = end; at > maxData {
 			return &Error{Tensor: name, Msg: fmt.Sprintf("the tensors exceed %d bytes", int64(maxData)),
 				Help: "split the file"}
 		}
 	}
-	head.WriteByte('}')
+	var head bytes.Buffer
+	enc := json.NewEncoder(&head)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(entries); err != nil {
+		return &Error{Msg: "cannot encode the header", Err: err}
+	}
+	head.Truncate(head.Len() - 1) // the end of the line
 	for head.Len()%8 != 0 {
 		head.WriteByte(' ')
 	}
 	if head.Len() > maxHeader {
-		return &Error{Msg: fmt.Sprintf("the header exceeds %d bytes", maxHeader), Help: "shorten names or metadata"}
+		return &Error{Msg: fmt.Sprintf("the header exceeds %d bytes", maxHeader), Help: "shorten names"}
 	}
-	prefix := binary.LittleEndian.AppendUint64(nil, uint64(head.Len()))
-	for _, part := range [][]byte{prefix, head.Bytes()} {
-		if _, err := w.Write(part); err != nil {
-			return &Error{Msg: "cannot write the header", Err: err}
-		}
-	}
+	parts := [][]byte{binary.LittleEndian.AppendUint64(nil, uint64(head.Len())), head.Bytes()}
 	for _, name := range names {
-		if _, err := w.Write(tensors[name].Data); err != nil {
-			return &Error{Tensor: name, Msg: "cannot write the data", Err: err}
+		parts = append(parts, tensors[name].Data)
+	}
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return &Error{Msg: "cannot write", Err: err}
 		}
 	}
 	return nil
@@ -63,53 +68,14 @@ func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) e
 
 // WriteFile writes to path, replacing an existing file. Nothing is written if a tensor is not
 // valid.
-func WriteFile(path string, tensors map[string]Tensor, metadata map[string]string) error {
+func WriteFile(path string, tensors map[string]Tensor) error {
 	var b bytes.Buffer
-	if err := Write(&b, tensors, metadata); err != nil {
-		if e, ok := err.(*Error); ok {
-			e.Path = path
-		}
-		return err
+	err := Write(&b, tensors)
+	if err == nil {
+		err = os.WriteFile(path, b.Bytes(), 0o644)
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		return &Error{Path: path, Msg: "cannot write", Err: err}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// headerLine returns a tensor's entry, its data starting at byte `at`, and its size in bytes.
-func headerLine(name string, t Tensor, at int) (string, int, error) {
-	if name == metadataKey {
-		return "", 0, &Error{Tensor: name, Msg: "the name is reserved"}
-	}
-	for _, d := range dtypes() {
-		if d.name != t.DType {
-			continue
-		}
-		need, msg := byteCount(d.size, t.Shape)
-		if msg == "" && need != len(t.Data) {
-			msg = fmt.Sprintf("shape %v of %s needs %d bytes, Data has %d", t.Shape, t.DType, need, len(t.Data))
-		}
-		if msg != "" {
-			return "", 0, &Error{Tensor: name, Msg: msg}
-		}
-		key, err := encode(name)
-		if err != nil {
-			return "", 0, &Error{Tensor: name, Msg: "cannot encode the name", Err: err}
-		}
-		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Shape), "[]"), " ", ",")
-		return fmt.Sprintf(`%s:{"dtype":"%s","shape":[%s],"data_offsets":[%d,%d]}`, key, d.file, shape, at, at+need),
-			need, nil
-	}
-	return "", 0, &Error{Tensor: name, Msg: fmt.Sprintf("element type %q is not supported", t.DType),
-		Help: "use f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8 or bool"}
-}
-
-// encode is JSON without the escapes meant for HTML.
-func encode(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
 }

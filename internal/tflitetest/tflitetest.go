@@ -2,11 +2,10 @@
 package tflitetest
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"math"
+	"reflect"
 	"slices"
 )
 
@@ -125,12 +124,10 @@ func (w *writer) align(n int) {
 
 func (w *writer) link(at, to int) { binary.LittleEndian.PutUint32(w.b[at:], uint32(to-at)) }
 
+// size is that of a field in its table: of a number, or of an offset.
 func size(v any) int {
-	switch v.(type) {
-	case bool, int8:
-		return 1
-	case uint64:
-		return 8
+	if n := binary.Size(v); n > 0 && reflect.TypeOf(v).Kind() != reflect.Slice {
+		return n
 	}
 	return 4
 }
@@ -165,20 +162,8 @@ func (w *writer) table(t Table) int {
 
 func (w *writer) field(at int, v any) {
 	switch v := v.(type) {
-	case bool:
-		if v {
-			w.b[at] = 1
-		}
-	case int8:
-		w.b[at] = byte(v)
-	case int32:
-		binary.LittleEndian.PutUint32(w.b[at:], uint32(v))
-	case uint32:
-		binary.LittleEndian.PutUint32(w.b[at:], v)
-	case float32:
-		binary.LittleEndian.PutUint32(w.b[at:], math.Float32bits(v))
-	case uint64:
-		binary.LittleEndian.PutUint64(w.b[at:], v)
+	case bool, int8, int32, uint32, float32, uint64:
+		copy(w.b[at:], Data(v))
 	case Table:
 		w.link(at, w.table(v))
 	case []Table:
@@ -190,17 +175,9 @@ func (w *writer) field(at int, v any) {
 	case string:
 		w.vector(at, len(v), 1)
 		w.b = append(append(w.b, v...), 0)
-	case []byte:
-		w.vector(at, len(v), 1)
-		w.b = append(w.b, v...)
-	case []int32:
-		w.vector(at, len(v), 4)
-		w.b = append(w.b, Data(v)...)
-	case []float32:
-		w.vector(at, len(v), 4)
-		w.b = append(w.b, Data(v)...)
-	case []int64:
-		w.vector(at, len(v), 8)
+	case []byte, []int32, []float32, []int64:
+		n := reflect.TypeOf(v).Elem().Size()
+		w.vector(at, reflect.ValueOf(v).Len(), int(n))
 		w.b = append(w.b, Data(v)...)
 	default:
 		panic(fmt.Sprintf("BUG: a field of type %T", v))
@@ -218,11 +195,11 @@ func (w *writer) vector(at, length, n int) int {
 	return len(w.b)
 }
 
-// Data is a slice of numbers as bytes.
+// Data is a number, or a slice of numbers, as bytes.
 func Data(v any) []byte {
-	var b bytes.Buffer
-	if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
+	b, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return b.Bytes()
+	return b
 }

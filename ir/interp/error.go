@@ -92,3 +92,14 @@ func (c *compiler) fail(format string, args ...any) {
 	}
 	panic(&ir.Error{Node: node, Msg: fmt.Sprintf(format, args...)})
 }
+
+// check refuses an expression that is not well-formed (ir.CheckExpr). Constants are taken modulo
+// their type.
+func (c *compiler) check(e ir.Expr) {
+	if _, constant := e.(*ir.IntImm); constant {
+		return
+	}
+	if err := ir.CheckExpr(e); err != nil {
+		c.fail("%s: %s", ir.ExprString(e), err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 // f32 compiles a float expression. After an error the result may be nil.
 func (c *compiler) f32(e ir.Expr) f32Fn {
+	c.check(e)
 	if t := e.Type(); !t.IsFloat() {
 		c.fail("%s is %s, where f32 is needed", ir.ExprString(e), t)
 	}
@@ -25,7 +26,7 @@ func (c *compiler) f32(e ir.Expr) f32Fn {
 	case *ir.Fma:
 		return c.fma(e)
 	case *ir.Select:
-		cond, a, b := c.choice(e), c.f32(e.A), c.f32(e.B)
+		cond, a, b := c.int(e.Cond), c.f32(e.A), c.f32(e.B)
 		return func(fr *frame) float32 {
 			if cond(fr) != 0 {
 				return a(fr)
@@ -35,9 +36,6 @@ func (c *compiler) f32(e ir.Expr) f32Fn {
 	case *ir.Cast:
 		return c.castF32(e)
 	case *ir.Bitcast:
-		if from := e.A.Type(); from.Bits() != 32 {
-			c.fail("%s: %s and f32 differ in width", ir.ExprString(e), from)
-		}
 		if e.A.Type().IsFloat() {
 			return c.f32(e.A)
 		}
@@ -49,9 +47,6 @@ func (c *compiler) f32(e ir.Expr) f32Fn {
 }
 
 func (c *compiler) binaryF32(e *ir.Binary) f32Fn {
-	if e.B.Type() != ir.F32 {
-		c.fail("%s: the operands are f32 and %s", ir.ExprString(e), e.B.Type())
-	}
 	a, b := c.f32(e.A), c.f32(e.B)
 	switch e.Op {
 	case ir.Add:
@@ -67,7 +62,6 @@ func (c *compiler) binaryF32(e *ir.Binary) f32Fn {
 	case ir.Max:
 		return func(fr *frame) float32 { x := a(fr); return f32.Max(x, b(fr)) }
 	}
-	c.fail("%s: %q does not work on f32", ir.ExprString(e), e.Op.String())
 	return nil
 }
 
@@ -85,16 +79,11 @@ func (c *compiler) unaryF32(e *ir.Unary) f32Fn {
 		op = f32.Floor
 	case ir.RoundEven:
 		op = f32.RoundEven
-	default:
-		c.fail("%s: %q does not work on f32", ir.ExprString(e), e.Op.String())
 	}
 	return func(fr *frame) float32 { return op(a(fr)) }
 }
 
 func (c *compiler) fma(e *ir.Fma) f32Fn {
-	if e.A.Type() != ir.F32 || e.B.Type() != ir.F32 || e.C.Type() != ir.F32 {
-		c.fail("%s: the operands are not all f32", ir.ExprString(e))
-	}
 	if x, y, z := c.plainLoad(e.A), c.plainLoad(e.B), c.plainLoad(e.C); x != nil && y != nil && z != nil {
 		return func(fr *frame) float32 {
 			a := *elem[float32](fr.mem[x.mem], x.reading(fr))

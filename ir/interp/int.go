@@ -9,6 +9,7 @@ import (
 // int compiles an integer or bool expression. Results are in canonical form: the value converted to
 // int64 by its own type, 0 or 1 for bool. After an error the result may be nil.
 func (c *compiler) int(e ir.Expr) intFn {
+	c.check(e)
 	if t := e.Type(); t != ir.Bool && !t.IsInt() {
 		c.fail("%s is %s, where an integer is needed", ir.ExprString(e), t)
 	}
@@ -26,7 +27,7 @@ func (c *compiler) int(e ir.Expr) intFn {
 	case *ir.Unary:
 		return c.unary(e)
 	case *ir.Select:
-		cond, a, b := c.choice(e), c.int(e.A), c.int(e.B)
+		cond, a, b := c.int(e.Cond), c.int(e.A), c.int(e.B)
 		return func(fr *frame) int64 {
 			if cond(fr) != 0 {
 				return a(fr)
@@ -63,60 +64,29 @@ func (c *compiler) load(e *ir.Load) *access {
 	return c.access(b, e.Idx)
 }
 
-// choice checks a Select and compiles its condition.
-func (c *compiler) choice(e *ir.Select) intFn {
-	if e.Cond.Type() != ir.Bool {
-		c.fail("the condition of %s is %s, not bool", ir.ExprString(e), e.Cond.Type())
-	}
-	if e.A.Type() != e.B.Type() {
-		c.fail("%s chooses between %s and %s", ir.ExprString(e), e.A.Type(), e.B.Type())
-	}
-	return c.int(e.Cond)
-}
-
 func (c *compiler) binary(e *ir.Binary) intFn {
 	t := e.A.Type()
-	if t != e.B.Type() {
-		c.fail("%s: the operands are %s and %s", ir.ExprString(e), t, e.B.Type())
-	}
 	if t.IsFloat() {
 		return compareF32(e.Op, c.f32(e.A), c.f32(e.B))
 	}
 	k := kindOf(t)
-	var fn intFn
-	switch imm, isConst := e.B.(*ir.IntImm); {
-	case t == ir.Bool && e.Op < ir.And, t == ir.Bool && (e.Op == ir.Shl || e.Op == ir.Shr):
-	case e.Op == ir.Div || e.Op == ir.Mod:
-		if !isConst || !k.positive(imm.V) {
-			c.fail("%s: the divisor is not a positive constant", ir.ExprString(e))
-		}
-		fn = k.divide(e.Op, c.int(e.A), k.canonical(imm.V))
-	case e.Op == ir.Shl || e.Op == ir.Shr:
-		fn = k.shift(e, c.int(e.A), c.int(e.B), c.site())
-	default:
-		fn = k.binary(e.Op, c.int(e.A), c.int(e.B))
+	switch e.Op {
+	case ir.Div, ir.Mod:
+		return k.divide(e.Op, c.int(e.A), k.canonical(e.B.(*ir.IntImm).V))
+	case ir.Shl, ir.Shr:
+		return k.shift(e, c.int(e.A), c.int(e.B), c.site())
 	}
-	if fn == nil {
-		c.fail("%s: %q does not work on %s", ir.ExprString(e), e.Op.String(), t)
-	}
-	return fn
+	return k.binary(e.Op, c.int(e.A), c.int(e.B))
 }
 
 func (c *compiler) unary(e *ir.Unary) intFn {
 	t := e.A.Type()
-	if t == ir.Bool && e.Op != ir.Not {
-		c.fail("%s: %q does not work on bool", ir.ExprString(e), e.Op.String())
-	}
 	if x, ok := e.A.(*ir.Binary); ok && e.Op == ir.Popcount && x.Op == ir.Xor && x.B.Type() == t {
 		if a, b := c.plainLoad(x.A), c.plainLoad(x.B); a != nil && b != nil {
 			return kindOf(t).popcountXor(a, b)
 		}
 	}
-	fn := kindOf(t).unary(e.Op, c.int(e.A))
-	if fn == nil {
-		c.fail("%s: %q does not work on %s", ir.ExprString(e), e.Op.String(), t)
-	}
-	return fn
+	return kindOf(t).unary(e.Op, c.int(e.A))
 }
 
 // plainLoad returns e's access if e is a load.
@@ -129,9 +99,6 @@ func (c *compiler) plainLoad(e ir.Expr) *access {
 
 func (c *compiler) cast(e *ir.Cast) intFn {
 	from := e.A.Type()
-	if e.T == ir.Bool && from != ir.Bool {
-		c.fail("%s: there is no cast from %s to bool; compare with 0", ir.ExprString(e), from)
-	}
 	if from.IsFloat() {
 		return kindOf(e.T).truncate(c.f32(e.A))
 	}
@@ -157,11 +124,7 @@ func fits(e ir.Expr, t ir.Type) bool {
 }
 
 func (c *compiler) bitcast(e *ir.Bitcast) intFn {
-	from := e.A.Type()
-	if from.Bits() != e.T.Bits() {
-		c.fail("%s: %s and %s differ in width", ir.ExprString(e), from, e.T)
-	}
-	if from.IsFloat() {
+	if e.A.Type().IsFloat() {
 		a := c.f32(e.A)
 		return kindOf(e.T).wrap(func(fr *frame) int64 { return int64(math.Float32bits(a(fr))) })
 	}
@@ -271,9 +234,6 @@ func (k bools) store(a *access, op ir.StoreOp, v intFn) stmtFn {
 	return k.ints.store(a, op, v)
 }
 
-func (bools) unary(op ir.UnOp, a intFn) intFn {
-	if op != ir.Not {
-		return nil
-	}
+func (bools) unary(_ ir.UnOp, a intFn) intFn {
 	return func(fr *frame) int64 { return 1 - a(fr) }
 }

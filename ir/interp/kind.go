@@ -11,7 +11,6 @@ import (
 // type does not have it.
 type kind interface {
 	canonical(v int64) int64
-	positive(v int64) bool
 	wrap(f intFn) intFn
 	truncate(f f32Fn) intFn
 	load(a *access) intFn
@@ -54,8 +53,6 @@ type integer interface {
 type ints[T integer] struct{ t ir.Type }
 
 func (ints[T]) canonical(v int64) int64 { return int64(T(v)) }
-
-func (ints[T]) positive(v int64) bool { return T(v) > 0 }
 
 func (ints[T]) wrap(f intFn) intFn {
 	return func(fr *frame) int64 { return int64(T(f(fr))) }

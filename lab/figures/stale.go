@@ -39,6 +39,23 @@ func (s *Store) Stale(w io.Writer, code ...string) (old bool, err error) {
 	return old, nil
 }
 
+// Fresh returns the commits of figures with code that no commit has changed since, and that was
+// committed. code lists folders as for Stale.
+func (s *Store) Fresh(code ...string) (map[string]bool, error) {
+	fresh := map[string]bool{}
+	for _, f := range s.Latest() {
+		if _, ok := fresh[f.Commit]; ok {
+			continue
+		}
+		age, err := f.age(append(Compiler(), code...))
+		if err != nil {
+			return nil, err
+		}
+		fresh[f.Commit] = age == current
+	}
+	return fresh, nil
+}
+
 // current is the age of figures of unchanged code.
 const current = "as new as the code"
 

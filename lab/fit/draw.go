@@ -51,10 +51,10 @@ type drawing struct {
 	pooled     bool // pools and shortcuts may precede the quantizer
 }
 
-// drawLayer returns a ripc.model/1 of one layer with random weights, between the producer of its
+// DrawLayer returns a ripc.model/1 of one layer with random weights, between the producer of its
 // input and a consumer of its output. The seed determines it. The layer has at most multiplies
 // multiply-accumulates; one over n > 1 bits counts n/2 times.
-func drawLayer(seed uint64, multiplies int) map[string]any {
+func DrawLayer(seed uint64, multiplies int) map[string]any {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for {
 		d := &drawing{r: r, last: "x", larger: 1, multiplies: multiplies, pooled: seed >= firstPooled}

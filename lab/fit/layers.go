@@ -45,7 +45,7 @@ const models = "lab/fit/models"
 func (s source) write(dir string) (path string, err error) {
 	if s.model == "" {
 		path = filepath.Join(dir, "drawn.json")
-		text, err := json.Marshal(drawLayer(s.seed, s.multiplies))
+		text, err := json.Marshal(DrawLayer(s.seed, s.multiplies))
 		if err != nil {
 			return "", err
 		}

@@ -20,7 +20,7 @@ func TestDrawLayer(t *testing.T) {
 	glue := map[string]bool{}
 	for i := range uint64(16) {
 		seed := i + i%2*firstPooled
-		draw := func() map[string]any { return drawLayer(seed, multiplies) }
+		draw := func() map[string]any { return DrawLayer(seed, multiplies) }
 		if !reflect.DeepEqual(draw(), draw()) {
 			t.Errorf("seed %d: two layers", seed)
 		}

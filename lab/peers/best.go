@@ -2,7 +2,6 @@ package peers
 
 import (
 	"fmt"
-	"html"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,53 +87,27 @@ func (r *results) summary(wanted []string, shares bool) string {
 // bestBars draws the README's picture: one network at each precision, ripc's fastest time beside
 // that of the fastest other engine.
 func (r *results) bestBars() string {
-	const left, width, right, line, gap, top = 220, 330, 80, 24, 8, 44
-	var bars strings.Builder
-	y, most, title := top, 0.0, pictured
-	var rows [][]*figures.Figure // by precision
-	for _, s := range r.subjects {
-		if s.Name != pictured {
-			continue
-		}
-		title = s.title()
-		for _, p := range precisions() {
-			var row []*figures.Figure
-			for _, ripc := range []bool{true, false} {
-				if f := r.fastest(s, p, ripc); f != nil {
-					row, most = append(row, f), max(most, f.Values["min_ms"])
-				}
-			}
-			rows = append(rows, row)
-		}
-	}
-	source := ""
-	for i, row := range rows {
-		for _, f := range row {
-			color := "#9aa3ad"
-			if strings.HasPrefix(f.Variant, "ripc") {
-				color, source = "#2b6cb0", f.CPU+", "+f.Date
+	at := slices.IndexFunc(r.subjects, func(s Subject) bool { return s.Name == pictured })
+	s := r.subjects[at]
+	part, most, source := task.Bars{}, 0.0, ""
+	for _, p := range precisions() {
+		for _, ripc := range []bool{true, false} {
+			f := r.fastest(s, p, ripc)
+			if f == nil {
+				continue
 			}
 			ms := f.Values["min_ms"]
-			long := max(2, width*ms/most)
-			fmt.Fprintf(&bars, `<text x="%d" y="%d" text-anchor="end">%s, %s</text>`+"\n",
-				left-8, y+14, html.EscapeString(brand(f.Variant)), precisions()[i])
-			fmt.Fprintf(&bars, `<rect x="%d" y="%d" width="%.1f" height="18" fill="%s"/>`+"\n",
-				left, y, long, color)
-			fmt.Fprintf(&bars, `<text x="%.1f" y="%d">%.1f ms</text>`+"\n", left+long+6, y+14, ms)
-			y += line
+			most = max(most, ms)
+			part.Lines = append(part.Lines, task.Line{Label: brand(f.Variant) + ", " + p, Grey: !ripc,
+				Text: fmt.Sprintf("%.1f ms", ms), Lengths: []float64{ms}})
+			source = f.CPU + ", " + f.Date
 		}
-		y += gap
 	}
-	var b strings.Builder
-	const all = left + width + right
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"`, all, y, all,
-		y)
-	b.WriteString(` font-family="sans-serif" font-size="14">` + "\n")
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	fmt.Fprintf(&b, `<text x="10" y="20" font-weight="bold">%s: one inference, one thread</text>`+"\n",
-		html.EscapeString(title))
-	fmt.Fprintf(&b, `<text x="10" y="36" font-size="11" fill="#666666">%s</text>`+"\n", html.EscapeString(source))
-	return b.String() + bars.String() + "</svg>\n"
+	for _, l := range part.Lines {
+		l.Lengths[0] /= most
+	}
+	part.Title = fmt.Sprintf("%s: one inference, one thread (%s)", s.title(), source)
+	return task.Picture([]task.Bars{part})
 }
 
 // frontPages returns the README with its table, and the README's picture.

@@ -117,21 +117,28 @@ func session(ctx context.Context, model string, threads int) (*runtime.Session, 
 	return s, m.Description(), nil
 }
 
-// productsOf counts the multiply-adds of a network by the limit that they have: products of bits
-// where they are computed as such.
+// productsOf counts the multiply-adds of a network by the limit that they have.
 func productsOf(d *describe.Artifact) map[string]int64 {
 	p := map[string]int64{}
 	for _, s := range d.Stages {
-		if s.MACs == 0 {
-			continue
+		if limit, n := Products(s); n > 0 {
+			p[limit] += n
 		}
-		limit, planes := limitOf(s.Layer), int64(1)
-		if limit == "bits" {
-			planes = int64(s.Layer.ActivationBits) * int64(max(1, s.Layer.WeightBits))
-		}
-		p[limit] += s.MACs * planes
 	}
 	return p
+}
+
+// Products returns the limit of a stage's multiply-adds, a name of package limits, and their
+// number: products of bits where they are computed as such.
+func Products(s describe.Stage) (limit string, n int64) {
+	if s.MACs == 0 {
+		return "", 0
+	}
+	limit, planes := limitOf(s.Layer), int64(1)
+	if limit == "bits" {
+		planes = int64(s.Layer.ActivationBits) * int64(max(1, s.Layer.WeightBits))
+	}
+	return limit, s.MACs * planes
 }
 
 // picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if

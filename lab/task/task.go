@@ -44,6 +44,9 @@ type Task struct {
 	// Cases lists the measurements. only is nil if all are wanted; Run drops the cases with
 	// subjects that it does not match.
 	Cases func(ctx context.Context, only *regexp.Regexp) ([]Case, error)
+	// Kept returns the figures that the pages below root have of a store that is not committed; nil
+	// if they have none.
+	Kept func(root string) (*figures.Store, error)
 	// Pages returns the texts of the task's files, by path below root. It may read the pages that
 	// it fills. Pages of figures that are not committed are printed, too.
 	Pages func(root string, s *figures.Store) (map[string]string, error)
@@ -146,9 +149,20 @@ func (t *Task) measure(ctx context.Context, s *figures.Store, cases []Case, o Op
 		return err
 	}
 	mark := figures.Now(tool, t.Code...)
+	fresh, err := s.Fresh(t.Code...)
+	if err != nil {
+		return err
+	}
 	known := func(f figures.Figure) bool {
-		here := f.CPU == mark.CPU || f.Simulated()
-		return here && !o.Anew && (o.Missing || f.Date == mark.Date && f.Commit == mark.Commit && f.Tool == mark.Tool)
+		switch {
+		case o.Anew || f.CPU != mark.CPU && !f.Simulated():
+			return false
+		case o.Missing:
+			return true
+		case f.Simulated(): // the day does not matter
+			return fresh[f.Commit] && f.Tool == mark.Tool
+		}
+		return f.Date == mark.Date && f.Commit == mark.Commit && f.Tool == mark.Tool
 	}
 	had := make([]int, len(cases)) // before this run
 	for i, c := range cases {

@@ -24,6 +24,7 @@ func TestKernels(t *testing.T) {
 		"fma512": "vfmadd", "fma256": "vfmadd", "mul_add128": "v?mulps", "vpdpbusd512": "vpdpbusd", "vpmaddubsw256": "vpmaddubsw",
 		"popcnt512": "vpopcntq", "pairs512": "vpopcntq", "popcnt256": "vpaddq", "words64": "popcntq", "vpermb512": "vpermb", "pshufb256": "vpshufb",
 		"fmla128": "fmla", "sdot128": "sdot", "smlal128": "smull2?", "cnt128": `cnt\s`, "tbl128": "tbl",
+		"vfma128": "vfma", "vmlal64": "vm(ul|la)l", "vcnt128": "vcnt", "vtbl64": "vtbl",
 	}
 	tested := 0
 	for _, k := range all {

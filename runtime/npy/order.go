@@ -24,8 +24,10 @@ func fromFortran(src []byte, shape []int, size int) []byte {
 	index := make([]int, len(shape))
 	from, to := 0, 0
 	for to < len(dst) {
-		copyStrided(dst[to:], src, from, stride[last], shape[last], size)
-		to += shape[last] * size
+		for i := range shape[last] {
+			at := (from + i*stride[last]) * size
+			to += copy(dst[to:to+size], src[at:])
+		}
 		for k := last - 1; k >= 0; k-- { // advance the odometer of the outer axes
 			from += stride[k]
 			if index[k]++; index[k] < shape[k] {
@@ -36,26 +38,6 @@ func fromFortran(src []byte, shape []int, size int) []byte {
 		}
 	}
 	return dst
-}
-
-// copyStrided copies n elements of src, from element `from` on and stride apart, to the start of
-// dst.
-func copyStrided(dst, src []byte, from, stride, n, size int) {
-	switch size {
-	case 1:
-		for i := range n {
-			dst[i] = src[from+i*stride]
-		}
-	case 4:
-		for i := range n {
-			binary.LittleEndian.PutUint32(dst[4*i:], binary.LittleEndian.Uint32(src[4*(from+i*stride):]))
-		}
-	default:
-		for i := range n {
-			o := (from + i*stride) * size
-			copy(dst[i*size:(i+1)*size], src[o:o+size])
-		}
-	}
 }
 
 // FromFloat32 makes an f32 array of values in C order. Whether they fill shape is checked when it

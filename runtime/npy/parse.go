@@ -2,176 +2,100 @@ package npy
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// parser walks over the header's text, a Python dictionary of literals.
-type parser struct {
-	text string
-	pos  int
-}
+var (
+	headerKey   = regexp.MustCompile(`^\s*(?:'(\w*)'|"(\w*)")\s*:\s*`)
+	headerValue = regexp.MustCompile(`^(?:'([^']*)'|"([^"]*)"|\(([^()]*)\)|(True|False))\s*(?:,|$)`)
+)
 
-// parseHeader reads the dictionary; the three keys must be there once each, and no other.
+// parseHeader reads the Python dictionary of a header.
 func parseHeader(text string) (header, error) {
-	p := &parser{text: text}
-	var h header
-	seen := map[string]bool{}
-	if err := p.expect('{'); err != nil {
-		return h, err
+	fail := func(format string, args ...any) (header, error) {
+		return header{}, &Error{Msg: "header: " + fmt.Sprintf(format, args...),
+			Help: "expected {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"}
 	}
-	for !p.accept('}') {
-		key, err := p.str()
-		if err != nil {
-			return h, err
+	rest := strings.TrimSpace(text)
+	if len(rest) < 2 || rest[0] != '{' || rest[len(rest)-1] != '}' {
+		return fail("it is no dictionary in braces, or text follows the dictionary")
+	}
+	rest = strings.TrimSpace(rest[1 : len(rest)-1])
+	var h header
+	missing := []string{"descr", "fortran_order", "shape"}
+	for rest != "" {
+		m := headerKey.FindStringSubmatch(rest)
+		if m == nil {
+			return fail("no key stands at %.20q", rest)
 		}
-		if seen[key] {
-			return h, p.fail("key %q occurs twice", key)
+		key := m[1] + m[2]
+		at := slices.Index(missing, key)
+		if at < 0 {
+			return fail("unknown key %q, or it occurs twice", key)
 		}
-		seen[key] = true
-		if err := p.expect(':'); err != nil {
-			return h, err
+		missing = slices.Delete(missing, at, at+1)
+		rest = rest[len(m[0]):]
+		v := headerValue.FindStringSubmatch(rest)
+		if v == nil {
+			return fail("no value of key %q stands at %.20q; structured element types are not supported", key, rest)
 		}
+		rest = strings.TrimSpace(rest[len(v[0]):])
+		var err error
 		switch key {
 		case "descr":
-			h.dtype, err = p.descr()
+			h.dtype, err = dtypeOf(v[1] + v[2])
 		case "fortran_order":
-			h.fortran, err = p.boolean()
-		case "shape":
-			h.shape, err = p.tuple()
+			if h.fortran = v[4] == "True"; v[4] == "" {
+				return fail("fortran_order is True or False")
+			}
 		default:
-			err = p.fail("unknown key %q", key)
+			if v[0][0] != '(' {
+				return fail("shape is no tuple")
+			}
+			h.shape, err = extents(v[3])
 		}
 		if err != nil {
-			return h, err
-		}
-		if !p.accept(',') {
-			if err := p.expect('}'); err != nil {
-				return h, err
-			}
-			break
+			return header{}, err
 		}
 	}
-	p.space()
-	if p.pos != len(p.text) {
-		return h, p.fail("text follows the dictionary")
-	}
-	for _, key := range []string{"descr", "fortran_order", "shape"} {
-		if !seen[key] {
-			return h, p.fail("key %q is missing", key)
-		}
+	if len(missing) > 0 {
+		return fail("key %q is missing", missing[0])
 	}
 	return h, nil
 }
 
-// fail makes an error that says where in the header it is.
-func (p *parser) fail(format string, args ...any) error {
-	return &Error{Msg: fmt.Sprintf("header, byte %d: ", p.pos) + fmt.Sprintf(format, args...),
-		Help: "expected {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"}
-}
-
-// space skips blanks.
-func (p *parser) space() {
-	for p.pos < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.pos]) >= 0 {
-		p.pos++
-	}
-}
-
-// accept consumes c if it is next.
-func (p *parser) accept(c byte) bool {
-	p.space()
-	if p.pos < len(p.text) && p.text[p.pos] == c {
-		p.pos++
-		return true
-	}
-	return false
-}
-
-// expect consumes c or fails.
-func (p *parser) expect(c byte) error {
-	if !p.accept(c) {
-		return p.fail("%q expected", c)
-	}
-	return nil
-}
-
-// str reads a quoted string without escapes.
-func (p *parser) str() (string, error) {
-	p.space()
-	if p.pos >= len(p.text) || (p.text[p.pos] != '\'' && p.text[p.pos] != '"') {
-		return "", p.fail("a quoted string expected")
-	}
-	quote := p.text[p.pos]
-	end := strings.IndexByte(p.text[p.pos+1:], quote)
-	if end < 0 {
-		return "", p.fail("the string does not end")
-	}
-	s := p.text[p.pos+1 : p.pos+1+end]
-	p.pos += end + 2
-	return s, nil
-}
-
-// descr reads the element type and translates it.
-func (p *parser) descr() (string, error) {
-	p.space()
-	if p.pos < len(p.text) && p.text[p.pos] == '[' {
-		return "", p.fail("structured element types are not supported")
-	}
-	s, err := p.str()
-	if err != nil {
-		return "", err
-	}
-	names := make([]string, 0, 9)
+// dtypeOf returns ripc's name of an element type in NumPy's name.
+func dtypeOf(descr string) (string, error) {
+	var known []string
 	for _, d := range descrs() {
-		if s == d[0] || (len(s) == 3 && d[0][0] == '|' && s[0] == '<' && s[1:] == d[0][1:]) {
+		if descr == d[0] || len(descr) == 3 && d[0][0] == '|' && descr[0] == '<' && descr[1:] == d[0][1:] {
 			return d[1], nil
 		}
-		names = append(names, d[0])
+		known = append(known, d[0])
 	}
-	return "", &Error{Msg: fmt.Sprintf("element type %q is not supported", s),
-		Help: "use " + strings.Join(names, ", ") + " (astype before save)"}
+	return "", &Error{Msg: fmt.Sprintf("element type %q is not supported", descr),
+		Help: "use " + strings.Join(known, ", ") + " (astype before save)"}
 }
 
-// boolean reads True or False.
-func (p *parser) boolean() (bool, error) {
-	p.space()
-	for _, c := range []struct {
-		word  string
-		value bool
-	}{{"True", true}, {"False", false}} {
-		if strings.HasPrefix(p.text[p.pos:], c.word) {
-			p.pos += len(c.word)
-			return c.value, nil
-		}
-	}
-	return false, p.fail("True or False expected")
-}
-
-// tuple reads (), (a,) or (a, b, ...).
-func (p *parser) tuple() ([]int, error) {
-	if err := p.expect('('); err != nil {
-		return nil, err
-	}
+// extents reads the inside of a tuple. Python 2 wrote an L behind long integers.
+func extents(tuple string) ([]int, error) {
 	shape := []int{}
-	for !p.accept(')') {
-		p.space()
-		start := p.pos
-		for p.pos < len(p.text) && (p.text[p.pos] >= '0' && p.text[p.pos] <= '9') {
-			p.pos++
-		}
-		v, err := strconv.ParseInt(p.text[start:p.pos], 10, 32)
-		if err != nil {
-			return nil, p.fail("an extent from 0 to %d expected", int64(maxBytes))
-		}
-		p.accept('L') // Python 2 wrote long integers this way
-		if shape = append(shape, int(v)); len(shape) > maxRank {
-			return nil, p.fail("more than %d axes", maxRank)
-		}
-		if !p.accept(',') {
-			if err := p.expect(')'); err != nil {
-				return nil, err
-			}
+	parts := strings.Split(strings.TrimSuffix(strings.TrimSpace(tuple), ","), ",")
+	for _, part := range parts {
+		part = strings.TrimSpace(part)
+		if part == "" && len(parts) == 1 {
 			break
+		}
+		v, err := strconv.ParseUint(strings.TrimSuffix(part, "L"), 10, 31)
+		if err != nil {
+			return nil, &Error{Msg: fmt.Sprintf("%q is no extent", part),
+				Help: fmt.Sprintf("extents are from 0 to %d", int64(maxBytes))}
+		}
+		if shape = append(shape, int(v)); len(shape) > maxRank {
+			return nil, &Error{Msg: fmt.Sprintf("more than %d axes", maxRank)}
 		}
 	}
 	return shape, nil

@@ -39,7 +39,7 @@ func meanings() []meaning {
 		{isa.LookUp, "look_up"}, {isa.Tables, "tables"}, {isa.XorCountRow, "xor_count_row"},
 		{isa.LookUpRow, "look_up_row"},
 		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"},
-		{isa.PackLess, "pack_less"}, {isa.FmaRow, "fma_row"},
+		{isa.PackLess, "pack_less"}, {isa.FmaRow, "fma_row"}, {isa.DotChannels, "dot_channels"},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule"
+	"ripc/schedule/steps"
 	"ripc/targets"
 	"ripc/targets/isa"
 )
@@ -153,7 +154,7 @@ func (l *Layer) scatters(block int) bool {
 func (l *Layer) inBlocks(n int) *ir.Func {
 	return l.known.blocks.get(n, func() *ir.Func {
 		name := l.sum.loop(ir.Channel)
-		f, err := schedule.Split(l.Func, name, n, schedule.TailPerfect, name+"block", name)
+		f, err := steps.SplitAs(name, n, schedule.TailPerfect, name+"block", name).Apply(l.Func)
 		if err != nil {
 			return nil
 		}

@@ -59,7 +59,7 @@ type Choice struct {
 // All lists the strategies, general ones before special cases of the same method.
 func All() []Strategy {
 	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), acrossTables(), dots(),
-		floats(), fmaRows(),
+		dotChannels(), floats(), fmaRows(),
 		plain()}
 	for i, s := range all {
 		all[i].Knobs = func(l *Layer) []Knob { return l.known.knobs.get(s.Name, func() []Knob { return s.Knobs(l) }) }

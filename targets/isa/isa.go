@@ -57,6 +57,10 @@ const (
 	// DotPairs is acc[l, j] += sum over i < 2 of x[2j+i] * w[l, 2j+i], j < 2: DotBytes in two sums,
 	// which AddPairs adds up. Of several words likewise.
 	DotPairs
+	// DotChannels is DotBytes for several positions and blocks of 16 channels, with channels in
+	// lanes: acc[p, l, i, j] += the sum over q, s and k of x[p*Stride, 16q+8s+4i+2j+k] *
+	// w[q, l, 2s+i, 2j+k], with i, j, s and k < 2. AddPairs adds up the four sums.
+	DotChannels
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j], or acc[l, i] += r[l, i, j], in one type.
 	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
@@ -105,9 +109,10 @@ type Instr struct {
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row,
 	// and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow;
 	// WidenAddMemory has Positions where it adds to those of such a row. FmaRow has Positions, Taps
-	// and a Stride.
+	// and a Stride, DotChannels Positions and a Stride.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
+	Together                              int // of DotChannels: products that are added up in 16 bits
 	// each word of activations is there once for each filter of a register (schedule.Replicate)
 	Copies bool
 	Wide   bool // weights are loaded two registers at a time
@@ -150,7 +155,7 @@ var (
 	})
 	ofA64 = sync.OnceValue(func() []Instr {
 		c := a64()
-		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c),
+		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c),
 			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
 			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(),
 			allTables("aarch64"))

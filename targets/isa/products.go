@@ -36,17 +36,25 @@ func (c cpu) products(name string, m Meaning, n limits, lanes, ops int, levels, 
 		values{"levels": levels, "weights": weights, "bytes": 4 * n.steps})
 }
 
-// quads are instructions that multiply and add four bytes in one operation.
+// quads are instructions that multiply and add four bytes in one operation. On Arm one load of the
+// levels of several steps serves them: the operation selects the step.
 func quads(arch string) []Instr {
 	one := limits{steps: 1}
 	if arch == "x86_64" {
 		return []Instr{avx512().with("avx512vnni").products("dpbusd_x${lanes}", DotBytes, one, 16, 1, ir.U8, ir.I8)}
 	}
 	dot := a64().with("dotprod")
-	return []Instr{
-		dot.products("sdot_x${lanes}", DotBytes, one, 4, 1, ir.I8, ir.I8),
-		dot.products("udot_x${lanes}", DotBytes, one, 4, 1, ir.U8, ir.U8),
+	var is []Instr
+	for _, x := range []struct {
+		name string
+		ir.Type
+	}{{"sdot_", ir.I8}, {"udot_", ir.U8}} {
+		for _, n := range []int{4, 2, 3} {
+			is = append(is, dot.products(x.name+"${words}x${lanes}", DotBytes, limits{steps: n}, 4, n, x.Type, x.Type))
+		}
+		is = append(is, dot.products(x.name+"x${lanes}", DotBytes, one, 4, 1, x.Type, x.Type))
 	}
+	return is
 }
 
 // multiplyAdds are products of bytes on x86-64 without vpdpbusd. vpmaddubsw adds two of them to 16

@@ -8,7 +8,11 @@ type arch struct {
 	Pause   string // lets the other hardware thread run
 	Spins   int    // pauses, with a load each, that take about 20 microseconds
 	Yield   string // the system call sched_yield
-	base    string // the target with code for every Linux CPU of the architecture
+	Word    string // type of a register
+	// Futex is the system call futex with its number, as an instruction and its constraints. Its
+	// arguments are an address, an operation, a number, and no time limit.
+	Futex, FutexNumber string
+	base               string // the target with code for every Linux CPU of the architecture
 	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
 	// "needs"
 	cpu  string
@@ -39,7 +43,9 @@ func archs(name string) (arch, bool) {
 			Pause: `call void asm sideeffect "pause", "~{memory}"()`,
 			Spins: 400,
 			Yield: `call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)`,
-			base:  "x86-64", cpu: cpuX86(), bits: bitsX86(),
+			Word:  "i64",
+			Futex: `"syscall", "={rax},{rax},{rdi},{rsi},{rdx},{r10},~{rcx},~{r11},~{memory}"`, FutexNumber: "202",
+			base: "x86-64", cpu: cpuX86(), bits: bitsX86(),
 		}, true
 	case "aarch64":
 		return arch{
@@ -52,7 +58,9 @@ func archs(name string) (arch, bool) {
 			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
 			Spins: 4000,
 			Yield: `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
-			base:  "generic-arm64", cpu: auxiliary("i64", callsARM64()), bits: bitsARM64(),
+			Word:  "i64",
+			Futex: `"svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"`, FutexNumber: "98",
+			base: "generic-arm64", cpu: auxiliary("i64", callsARM64()), bits: bitsARM64(),
 		}, true
 	case "arm":
 		return arch{
@@ -66,7 +74,9 @@ func archs(name string) (arch, bool) {
 			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
 			Spins: 2000,
 			Yield: `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`,
-			base:  "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
+			Word:  "i32",
+			Futex: `"svc #0", "={r0},{r7},{r0},{r1},{r2},{r3},~{memory}"`, FutexNumber: "240",
+			base: "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
 		}, true
 	}
 	return arch{}, false

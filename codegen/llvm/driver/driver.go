@@ -1,6 +1,6 @@
 // Package driver emits the driver of a Program: the entry that every thread calls, which runs the
-// stages one after the other with a barrier between them. It is plain LLVM text: no thread is
-// started, no memory is allocated and no library is called.
+// stages one after the other. It is plain LLVM text: no thread is started, no memory is allocated
+// and no library is called.
 //
 //	i32 NAME_run(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync)
 //	i32 NAME_run_stages(ptr in, ptr out, ptr workspace, i32 tid, i32 nthreads, ptr sync,
@@ -15,6 +15,11 @@
 // run_stages runs the stages first..last-1. All threads must call it with the same arguments but
 // for their tid.
 //
+// Several threads share the units of each stage (driver.ll). A thread takes its own units first,
+// then those that others have not begun, and a stage is opened once the units before it are done.
+// So a thread that the system has taken from its processor holds up the others only by the unit
+// that it runs. Threads without work look for it a while, then sleep in the kernel.
+//
 // The result is 0 if all is well. It is 1 if the thread numbers make no sense, or if sync is needed
 // and null. It is 2 if a buffer or an array of pointers is null, or a buffer or sync is not 64-byte
 // aligned. It is 3 if first is above last or last above the number of stages.
@@ -28,6 +33,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -42,6 +48,7 @@ type DriverInfo struct {
 	Name     string            // NAME, a C identifier
 	Run      string            // NAME_run_HASH; may be empty
 	Kernels  map[string]string // symbols, by the Func's name
+	Units    map[string]int    // of a thread's part, by the Func's name (codegen.Units)
 	Weights  string            // symbol of all constants; may be empty if there are none
 	Offsets  map[string]int64  // of each constant buffer in Weights, multiples of 64
 	Describe string            // symbol that NAME_describe returns; "" for a text of its own, "{}"
@@ -49,12 +56,16 @@ type DriverInfo struct {
 	Scratch  int64             // bytes of each thread
 }
 
+// maxStages bounds the number of a stage, which has 16 bits in a thread's word.
+const maxStages = 1<<16 - 1
+
 // driver is the input of the template.
 type driver struct {
 	DriverInfo
 	Arch                             arch
 	Row                              rows.Row
-	Passed                           int  // offset in ripc_sync
+	ABI                              sync // offsets in ripc_sync
+	MaxThreads                       int
 	BadThreads, BadBuffer, BadStages int  // results
 	Narrow                           bool // addresses have 32 bits
 	Workspace                        bool // it is used
@@ -62,7 +73,11 @@ type driver struct {
 	Checks                           []string // of pointers, but the first one
 	Kernels                          []kernel
 	Stages                           []stage
+	AllUnits                         []int // that stages have
 }
+
+// sync has the offsets in ripc_sync.
+type sync struct{ Entered, Left, Units, Stage, Asleep, Claims int }
 
 // array is an argument of run with N pointers to buffers.
 type array struct {
@@ -79,7 +94,7 @@ type kernel struct {
 // stage is a call of a kernel.
 type stage struct {
 	Name, Kernel string
-	Next         int // number of the stage behind it
+	Units        int // of a thread's part
 	Places       []place
 	Args         []string
 }
@@ -102,7 +117,11 @@ func Driver(p *ir.Program, info DriverInfo, t targets.Target) ([]byte, error) {
 	}
 	info.Arena, info.Scratch = abi.RoundUp(info.Arena), abi.RoundUp(info.Scratch)
 	size := info.Arena + info.Scratch
-	d := &driver{DriverInfo: info, Arch: a, Passed: abi.Passed, BadThreads: abi.BadThreads, BadBuffer: abi.BadBuffer,
+	if len(p.Stages) > maxStages {
+		return nil, fmt.Errorf("driver of %s: %d stages, at most %d are possible", info.Name, len(p.Stages), maxStages)
+	}
+	d := &driver{DriverInfo: info, Arch: a, BadThreads: abi.BadThreads, BadBuffer: abi.BadBuffer,
+		ABI: sync{abi.Entered, abi.Left, abi.Units, abi.Stage, abi.Asleep, abi.Claims}, MaxThreads: abi.MaxThreads,
 		BadStages: abi.BadStages, Narrow: t.PointerBits() == 32, Workspace: size > 0}
 	if d.Narrow && size > math.MaxInt32 {
 		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s",
@@ -121,7 +140,7 @@ func Driver(p *ir.Program, info DriverInfo, t targets.Target) ([]byte, error) {
 			declared[symbol] = true
 			d.Kernels = append(d.Kernels, kernel{symbol, s.Args})
 		}
-		st := stage{Name: strings.Map(printable, s.Name), Kernel: symbol, Next: i + 1}
+		st := stage{Name: strings.Map(printable, s.Name), Kernel: symbol, Units: d.Units[s.Func]}
 		for j, name := range s.Args {
 			if ptr := places[name]; ptr != "" {
 				st.Args = append(st.Args, ptr)
@@ -135,6 +154,9 @@ func Driver(p *ir.Program, info DriverInfo, t targets.Target) ([]byte, error) {
 			st.Places, st.Args = append(st.Places, at), append(st.Args, at.Pointer)
 		}
 		d.Stages = append(d.Stages, st)
+		if st.Units > 0 && !slices.Contains(d.AllUnits, st.Units) {
+			d.AllUnits = append(d.AllUnits, st.Units)
+		}
 	}
 	var out bytes.Buffer
 	err := template.Must(template.New("driver.ll").Parse(driverText)).Execute(&out, d)

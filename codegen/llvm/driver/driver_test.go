@@ -3,8 +3,10 @@ package driver_test
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +55,40 @@ end:
   store i32 %back, ptr %q
   ret void
 }
+; a unit adds 1 to its slot of dst if that of src is greater by 1, else a lot
+define hidden void @count(ptr %src, ptr %dst, ptr %scratch, i32 %part, i32 %parts) {
+  %p = getelementptr i32, ptr %src, i32 %part
+  %v = load i32, ptr %p
+  %q = getelementptr i32, ptr %dst, i32 %part
+  %old = load i32, ptr %q
+  %more = sub i32 %v, %old
+  %ok = icmp eq i32 %more, 1
+  %step = select i1 %ok, i32 1, i32 1000000
+  %new = add i32 %old, %step
+  store i32 %new, ptr %q
+  ret void
+}
+; one unit makes 255 slots of dst greater by 1 than those of src, and adds 1 to the next
+define hidden void @ahead(ptr %src, ptr %dst, ptr %scratch, i32 %part, i32 %parts) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i1, %loop ]
+  %p = getelementptr i32, ptr %src, i32 %i
+  %v = load i32, ptr %p
+  %v1 = add i32 %v, 1
+  %q = getelementptr i32, ptr %dst, i32 %i
+  store i32 %v1, ptr %q
+  %i1 = add i32 %i, 1
+  %more = icmp ult i32 %i1, 255
+  br i1 %more, label %loop, label %end
+end:
+  %r = getelementptr i32, ptr %dst, i32 255
+  %old = load i32, ptr %r
+  %new = add i32 %old, 1
+  store i32 %new, ptr %r
+  ret void
+}
 ; y = x * 2^-100 * 2^50, which is zero where subnormals are
 define hidden void @flush(ptr %x, ptr %y, ptr %scratch, i32 %tid, i32 %n) {
   %v = load volatile float, ptr %x
@@ -87,7 +123,7 @@ func chain() (*ir.Program, driver.DriverInfo) {
 		}
 		p.Stages = append(p.Stages, ir.Stage{Name: fmt.Sprint("s", i), Func: "step", Args: []string{"w", src, dst}})
 	}
-	return p, driver.DriverInfo{Name: "m", Run: "m_run_1", Kernels: map[string]string{"step": "step"}, Scratch: 40,
+	return p, driver.DriverInfo{Name: "m", Run: "m_run_1", Kernels: map[string]string{"step": "step"}, Units: map[string]int{"step": 1}, Scratch: 40,
 		Weights: "weights", Offsets: map[string]int64{"w": 0}, Describe: "about", Arena: p.Arena}
 }
 
@@ -153,7 +189,7 @@ func i32s(b []byte) []int32 { return unsafe.Slice((*int32)(unsafe.Pointer(&b[0])
 func TestThreads(t *testing.T) {
 	p, d := chain()
 	call := load(t, p, d)
-	_, sync0 := block(128)
+	_, sync0 := block(abi.SyncBytes)
 	for _, n := range []int{1, 2, 3, 4, 2, 7} {
 		x, xAt := block(64)
 		y, yAt := block(64)
@@ -196,6 +232,67 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// TestUnits: each unit of each stage runs once, behind all units of the stage before it, whichever thread takes it: with threads
+// that come back at once for the next run, with more threads than cores, and beside other processes that keep all cores busy.
+func TestUnits(t *testing.T) {
+	const slots, runs = 256, 300
+	p := &ir.Program{Name: "m"}
+	for name, kind := range map[string]ir.BufKind{"x": ir.InputBuf, "y": ir.OutputBuf} {
+		p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: ir.I32, Shape: []int{slots}}, Kind: kind})
+	}
+	for _, name := range []string{"ahead", "count4", "ahead", "ahead", "count1", "ahead", "count2"} {
+		args := []string{"x", "y"}
+		if name == "ahead" {
+			args = []string{"y", "x"}
+		}
+		p.Stages = append(p.Stages, ir.Stage{Name: name, Func: name, Args: args})
+	}
+	units := map[string]int{"count4": 4, "count1": 1, "count2": 2}
+	call := load(t, p, driver.DriverInfo{Name: "m", Run: "m_run_1", Units: units,
+		Kernels: map[string]string{"ahead": "ahead", "count4": "count", "count1": "count", "count2": "count"}})
+	for range goruntime.NumCPU() {
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		if err := busy.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _, _ = busy.Process.Kill(), busy.Wait() }()
+	}
+	_, sync0 := block(abi.SyncBytes)
+	for _, n := range []int{2, 3, 1, 5, 2, 16} {
+		x, xAt := block(4 * slots)
+		y, yAt := block(4 * slots)
+		in, out := []uintptr{xAt}, []uintptr{yAt}
+		var wg sync.WaitGroup
+		for tid := range n {
+			wg.Go(func() {
+				goruntime.LockOSThread()
+				defer goruntime.UnlockOSThread()
+				for range runs {
+					if r := call("_run", uintptr(unsafe.Pointer(&in[0])), uintptr(unsafe.Pointer(&out[0])), 0, uintptr(tid), uintptr(n), sync0); r != 0 {
+						t.Errorf("thread %d: %d", tid, r)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		want := make([]int32, slots)
+		for _, k := range units {
+			if n == 1 {
+				k = 1
+			}
+			for i := range n * k {
+				want[i] += runs
+			}
+		}
+		if got := i32s(y); !slices.Equal(got, want) {
+			t.Errorf("%d threads: units ran %v times, want %v", n, got, want)
+		}
+		if got := i32s(x)[slots-1]; got != 4*runs {
+			t.Errorf("%d threads: one unit ran %d times, want %d", n, got, 4*runs)
+		}
+	}
+}
+
 func TestRunStages(t *testing.T) {
 	p, d := chain()
 	call := load(t, p, d)
@@ -225,7 +322,7 @@ func TestStatus(t *testing.T) {
 	p, d := chain()
 	call := load(t, p, d)
 	_, a := block(256)
-	_, s := block(128)
+	_, s := block(abi.SyncBytes)
 	in, bad, null := []uintptr{a}, []uintptr{a + 4}, []uintptr{0}
 	at := func(p []uintptr) uintptr { return uintptr(unsafe.Pointer(&p[0])) }
 	for i, c := range []struct {

@@ -13,9 +13,11 @@ import (
 	"github.com/ebitengine/purego"
 
 	"ripc/caches"
+	"ripc/codegen"
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/abi"
 	"ripc/internal/difftest"
 	"ripc/internal/need"
 	"ripc/ir"
@@ -131,7 +133,7 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 			p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: buf(fmt.Sprintf(format, i), ir.U8, 1), Kind: kind})
 		}
 	}
-	symbols := map[string]string{}
+	symbols, units := map[string]string{}, map[string]int{}
 	mostIn, mostOut := 0, 0
 	for i, f := range funcs {
 		name := fmt.Sprintf("k%d_%s", i, f.Name)
@@ -141,7 +143,7 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 		}
 		jobs = append(jobs, toolchain.Job{Name: name, LL: m.LL, Target: tg})
 		scratch = max(scratch, m.Scratch)
-		symbols[name] = name
+		symbols[name], units[name] = name, codegen.Units(f)
 		st := ir.Stage{Name: name, Func: name}
 		ins, outs := 0, 0
 		for _, q := range f.Params {
@@ -160,7 +162,7 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 	}
 	buffers(ir.InputBuf, "in%d", mostIn)
 	buffers(ir.OutputBuf, "out%d", mostOut)
-	d, err := driver.Driver(p, driver.DriverInfo{Name: p.Name, Kernels: symbols, Scratch: scratch}, tg)
+	d, err := driver.Driver(p, driver.DriverInfo{Name: p.Name, Kernels: symbols, Units: units, Scratch: scratch}, tg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,7 @@ func (l *library) run(t testing.TB, name string, n int, args [][]byte) {
 	}
 	ws, freeWorkspace := fenced(t, max(int(l.scratch)*n, 64))
 	defer freeWorkspace()
-	sync0, freeSync := fenced(t, 128)
+	sync0, freeSync := fenced(t, abi.SyncBytes)
 	defer freeSync()
 	fn, err := purego.Dlsym(l.handle, "test_run_stages")
 	if err != nil {

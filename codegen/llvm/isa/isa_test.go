@@ -66,8 +66,15 @@ func TestAssembly(t *testing.T) {
 		"avx512_dpbusd_x16":           {"vpdpbusd"},
 		"neon_sdot_x4":                {"sdot\tv"},
 		"neon_udot_x4":                {"udot\tv"},
+		"neon_sdot_4x4":               {"sdot\tv", ".4b[3]"},
+		"neon_sdot_3x4":               {"sdot\tv", ".4b["},
+		"neon_sdot_2x4":               {"sdot\tv", ".4b[1]"},
+		"neon_udot_4x4":               {"udot\tv", ".4b[3]"},
+		"neon_udot_3x4":               {"udot\tv", ".4b["},
+		"neon_udot_2x4":               {"udot\tv", ".4b[1]"},
 		"neon_smull_pairs_x4":         {"smull\tv", "sadalp\tv"},
 		"neon_addp_i32_x4":            {"addp\tv"},
+		"neon_addp_i32_x4x2":          {"addp\tv"},
 		"armv7_vmull_pairs_x4":        {"vmull.s8", "vpadal.s16"},
 		"armv7_vpadd_i32_x4":          {"vuzp.32"},
 		"neon_clear_u8":               {"movi\tv", "str\tq"},
@@ -127,6 +134,7 @@ func TestAssembly(t *testing.T) {
 		"armv7_vpadal_u16_x":        {"vpadal.u8"},
 		"armv7_vpadal_u16_":         {"vld1.64", "vpadal.u8", "vst1.64"},
 		"neon_fma_row_":             {"fmla\tv", "ld4\t{ v", "ldr\tq"},
+		"neon_smull_channels_":      {"smull\tv", "smull2\tv", "sadalp\tv", "ld1\t{ v"},
 		"neon_smlal_pairs_":         {"smull\tv", "smlal\tv", "sadalp\tv"},
 		"armv7_vmlal_pairs_":        {"vmull.s8", "vmlal.s8", "vpadal.s16"},
 		"avx512_maddubs_":           {"vpmaddubsw", "vpmaddwd", "zmm"},
@@ -146,6 +154,9 @@ func TestAssembly(t *testing.T) {
 	}
 	m := modules{}
 	for _, i := range all() {
+		if i.Meaning == isa.DotChannels && i.Together > 1 {
+			wants[i.Func.Name] = []string{"smull\tv", "smlal2\tv", "sadalp\tv", "ld1\t{ v"}
+		}
 		if i.Meaning == isa.Tables && i.Words == 64 && len(i.Func.Params)-1 <= knownPlanes {
 			wants[i.Func.Name] = []string{"vpbroadcastq", "vpshufb", "vpaddb"}
 		}

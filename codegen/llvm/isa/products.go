@@ -1,9 +1,15 @@
 package isa
 
+import "fmt"
+
 // dotBytes is the function of isa.DotBytes: products of four bytes in one operation, or
 // multiplyAdd.
 func dotBytes(c *code) {
-	if c.Ops > 1 {
+	switch {
+	case c.Arch == "aarch64" && c.Words > 1:
+		dotByElement(c)
+		return
+	case c.Ops > 1:
 		multiplyAdd(c)
 		return
 	}
@@ -13,12 +19,30 @@ func dotBytes(c *code) {
 	switch {
 	case c.Arch == "x86_64":
 		old = c.call(sums, "llvm.x86.avx512.vpdpbusd.512", old, x, w)
-	case c.Func.Params[1].Type.Signed():
-		old = c.call(sums, "llvm.aarch64.neon.sdot.v4i32.v16i8", old, w, x)
 	default:
-		old = c.call(sums, "llvm.aarch64.neon.udot.v4i32.v16i8", old, w, x)
+		old = c.dot(old, w, x)
 	}
 	c.store(old, "acc", 0, 4)
+}
+
+// dot is sdot or udot: it adds the products of four bytes to each lane of sums.
+func (c *code) dot(sums, w, x value) value {
+	name := "llvm.aarch64.neon.udot.v4i32.v16i8"
+	if c.Func.Params[1].Type.Signed() {
+		name = "llvm.aarch64.neon.sdot.v4i32.v16i8"
+	}
+	return c.call(sums.kind, name, sums, w, x)
+}
+
+// dotByElement is dotBytes of several steps: sdot or udot by element.
+func dotByElement(c *code) {
+	bytes := vector(4*c.Lanes, 8)
+	x, sums := c.load(vector(c.Words, 32), "x", 0, 1), c.load(vector(c.Lanes, 32), "acc", 0, 4)
+	for s := range c.Words {
+		step := c.shuffle(sums.kind, x, "poison", fmt.Sprintf("<%d x i32> splat (i32 %d)", c.Lanes, s))
+		sums = c.dot(sums, c.load(bytes, "w", 4*c.Lanes*s, 1), c.cast("bitcast", step, bytes))
+	}
+	c.store(sums, "acc", 0, 4)
 }
 
 // total adds up the values of several steps.

@@ -40,7 +40,17 @@ type linker struct {
 //
 // It fails with *UnsupportedError, *toolchain.UndefinedError, *toolchain.ExportError or
 // *toolchain.SymbolError.
-func SharedLibrary(tg targets.Target, objs []toolchain.Object, exports []string, soname string) ([]byte, error) {
+func SharedLibrary(tg targets.Target, objs []toolchain.Object, exports []string,
+	soname string) (lib []byte, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			lib, err = nil, r.error
+		default:
+			panic(r)
+		}
+	}()
 	row, ok := rows.Of(tg)
 	a, known := archs()[row.Machine]
 	if !ok || !known {
@@ -51,56 +61,39 @@ func SharedLibrary(tg targets.Target, objs []toolchain.Object, exports []string,
 	}
 	l := &linker{row: row, arch: a, defined: map[string]*definition{}}
 	for _, file := range objs {
-		o, err := read(file, row)
-		if err != nil {
-			return nil, err
-		}
+		o := read(file, row)
 		l.objects = append(l.objects, o)
-		if err := l.define(o); err != nil {
-			return nil, err
-		}
+		l.define(o)
 	}
-	shown, err := l.exportedSymbols(exports)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.keep(shown); err != nil {
-		return nil, err
-	}
+	shown := l.exportedSymbols(exports)
+	l.keep(shown)
 	f := l.layout(shown, soname)
 	if last := f.names; row.Class == elf.ELFCLASS32 && last.off+last.size >= 1<<31-programs*row.PageSize {
 		return nil, fmt.Errorf("%d bytes are too many for a library of a 32-bit program", last.off+last.size)
 	}
-	lib := f.bytes()
-	if err := l.relocate(f, lib); err != nil {
-		return nil, err
-	}
+	lib = f.bytes()
+	l.relocate(f, lib)
 	return lib, nil
 }
 
 // define adds o's global symbols.
-func (l *linker) define(o *object) error {
+func (l *linker) define(o *object) {
 	for _, s := range o.symbols[1:] {
 		if elf.ST_BIND(s.Info) == elf.STB_LOCAL || s.Section == elf.SHN_UNDEF {
 			continue
 		}
 		if elf.ST_BIND(s.Info) != elf.STB_GLOBAL {
-			return o.fail("symbol %q of binding %v", s.Name, elf.ST_BIND(s.Info))
+			o.fail("symbol %q of binding %v", s.Name, elf.ST_BIND(s.Info))
 		}
 		if l.defined[s.Name] != nil {
-			return &toolchain.SymbolError{Symbol: s.Name, Repeated: true}
+			panic(failure{&toolchain.SymbolError{Symbol: s.Name, Repeated: true}})
 		}
-		in, err := o.home(s)
-		if err != nil {
-			return err
-		}
-		l.defined[s.Name] = &definition{in, s}
+		l.defined[s.Name] = &definition{o.home(s), s}
 	}
-	return nil
 }
 
 // exportedSymbols are the symbols of the names in exports.
-func (l *linker) exportedSymbols(exports []string) ([]*definition, error) {
+func (l *linker) exportedSymbols(exports []string) []*definition {
 	var all []*definition
 	var missing []string
 	for _, name := range exports {
@@ -111,13 +104,13 @@ func (l *linker) exportedSymbols(exports []string) ([]*definition, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, &toolchain.ExportError{Missing: missing}
+		panic(failure{&toolchain.ExportError{Missing: missing}})
 	}
-	return all, nil
+	return all
 }
 
 // keep marks the sections that the given symbols reach, and sections with a flag that keeps them.
-func (l *linker) keep(shown []*definition) error {
+func (l *linker) keep(shown []*definition) {
 	var todo []*section
 	reach := func(s *section) {
 		if !s.isKept {
@@ -127,7 +120,7 @@ func (l *linker) keep(shown []*definition) error {
 	}
 	for _, d := range shown {
 		if d.symbol.Value > uint64(len(d.section.data)) {
-			return d.section.fail("symbol %q at %#x", d.symbol.Name, d.symbol.Value)
+			d.section.fail("symbol %q at %#x", d.symbol.Name, d.symbol.Value)
 		}
 		reach(d.section)
 	}
@@ -148,21 +141,16 @@ func (l *linker) keep(shown []*definition) error {
 	for len(todo) > 0 {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if err := s.usable(); err != nil {
-			return err
-		}
-		if err := s.decode(l.arch, l.row.Class, find); err != nil {
-			return err
-		}
+		s.usable()
+		s.decode(l.arch, l.row.Class, find)
 		for _, r := range s.relocs {
 			reach(r.section)
 		}
 	}
 	if len(l.undefined) > 0 {
 		slices.Sort(l.undefined)
-		return &toolchain.UndefinedError{Symbols: l.undefined}
+		panic(failure{&toolchain.UndefinedError{Symbols: l.undefined}})
 	}
-	return nil
 }
 
 // hidden returns the symbols of kept sections that are not in shown: functions, data, and symbols
@@ -186,7 +174,7 @@ func (l *linker) hidden(shown []*definition) []*definition {
 }
 
 // relocate changes the library's bytes as the relocations say.
-func (l *linker) relocate(f *file, lib []byte) error {
+func (l *linker) relocate(f *file, lib []byte) {
 	for _, p := range f.parts {
 		for _, s := range p.sections {
 			code := lib[p.off+s.addr-p.addr:][:len(s.data)]
@@ -199,11 +187,10 @@ func (l *linker) relocate(f *file, lib []byte) error {
 				}
 				word, ok := r.kind.put(binary.LittleEndian.Uint32(code[r.offset:]), r.target(), s.addr+r.offset)
 				if !ok {
-					return s.fail("the target of the relocation at %#x is too far away, or not aligned", r.offset)
+					s.fail("the target of the relocation at %#x is too far away, or not aligned", r.offset)
 				}
 				binary.LittleEndian.PutUint32(code[r.offset:], word)
 			}
 		}
 	}
-	return nil
 }

@@ -55,28 +55,32 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("object %s cannot be linked without a tool: %s", e.Object, e.What)
 }
 
-func (o *object) fail(format string, args ...any) error {
-	return &UnsupportedError{o.name, fmt.Sprintf(format, args...)}
+// fail gives up with an *UnsupportedError, which SharedLibrary returns.
+func (o *object) fail(format string, args ...any) {
+	panic(failure{&UnsupportedError{o.name, fmt.Sprintf(format, args...)}})
 }
 
-func (s *section) fail(format string, args ...any) error {
-	return s.object.fail("section %s: %s", s.header.Name, fmt.Sprintf(format, args...))
+func (s *section) fail(format string, args ...any) {
+	s.object.fail("section %s: %s", s.header.Name, fmt.Sprintf(format, args...))
 }
+
+// failure carries the error of SharedLibrary.
+type failure struct{ error }
 
 // read finds the sections and symbols of a file.
-func read(file toolchain.Object, row rows.Row) (*object, error) {
+func read(file toolchain.Object, row rows.Row) *object {
 	o := &object{name: file.Name}
 	data := file.Bytes()
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
-		return nil, o.fail("%v", err)
+		o.fail("%v", err)
 	}
 	if f.Type != elf.ET_REL || f.Machine != row.Machine || f.Class != row.Class || f.Data != elf.ELFDATA2LSB {
-		return nil, o.fail("it is %v %v %v %v, not an object for %v", f.Type, f.Class, f.Data, f.Machine, row.Machine)
+		o.fail("it is %v %v %v %v, not an object for %v", f.Type, f.Class, f.Data, f.Machine, row.Machine)
 	}
 	symbols, err := f.Symbols()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return nil, o.fail("%v", err)
+		o.fail("%v", err)
 	}
 	o.symbols = append(make([]elf.Symbol, 1, 1+len(symbols)), symbols...)
 	left := uint64(len(data)) // no two sections share bytes of the file
@@ -87,7 +91,7 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 			continue
 		}
 		if s.FileSize > left || s.Offset > uint64(len(data))-s.FileSize {
-			return nil, in.fail("%d bytes at %d are not in the file", s.FileSize, s.Offset)
+			in.fail("%d bytes at %d are not in the file", s.FileSize, s.Offset)
 		}
 		left -= s.FileSize
 		in.data = data[s.Offset : s.Offset+s.FileSize]
@@ -98,41 +102,40 @@ func read(file toolchain.Object, row rows.Row) (*object, error) {
 		}
 		if s.header.Info == 0 || int(s.header.Info) >= len(o.sections) || int(s.header.Link) >= len(o.sections) ||
 			o.sections[s.header.Link].header.Type != elf.SHT_SYMTAB {
-			return nil, s.fail("relocations of section %d by symbols of section %d", s.header.Info, s.header.Link)
+			s.fail("relocations of section %d by symbols of section %d", s.header.Info, s.header.Link)
 		}
 		if rela := s.header.Type == elf.SHT_RELA; rela != (row.Class == elf.ELFCLASS64) {
-			return nil, s.fail("relocations of type %v", s.header.Type)
+			s.fail("relocations of type %v", s.header.Type)
 		}
 		to := o.sections[s.header.Info]
 		to.raw = append(to.raw, s.data)
 	}
-	return o, nil
+	return o
 }
 
 // usable fails unless the section can be a part of the library.
-func (s *section) usable() error {
+func (s *section) usable() {
 	const known = elf.SHF_ALLOC | elf.SHF_EXECINSTR | elf.SHF_MERGE | elf.SHF_STRINGS | elfbytes.Retain
 	switch h := s.header; {
 	case h.Type != elf.SHT_PROGBITS || h.Flags&elf.SHF_ALLOC == 0:
-		return s.fail("code or data of type %v, %v", h.Type, h.Flags)
+		s.fail("code or data of type %v, %v", h.Type, h.Flags)
 	case h.Flags&^known != 0:
-		return s.fail("flags %v", h.Flags)
+		s.fail("flags %v", h.Flags)
 	case h.Addralign > lineBytes || h.Addralign&(h.Addralign-1) != 0:
-		return s.fail("an alignment of %d", h.Addralign)
+		s.fail("an alignment of %d", h.Addralign)
 	}
-	return nil
 }
 
 // decode reads the relocations of the section. Symbols that the object does not define are looked
 // up in defined, which gives nil for those that nobody defines.
-func (s *section) decode(a arch, class elf.Class, defined func(name string) *definition) error {
+func (s *section) decode(a arch, class elf.Class, defined func(name string) *definition) {
 	size := 24 // Elf64_Rela
 	if class == elf.ELFCLASS32 {
 		size = 8 // Elf32_Rel
 	}
 	for _, raw := range s.raw {
 		if len(raw)%size != 0 {
-			return s.fail("%d bytes of relocations", len(raw))
+			s.fail("%d bytes of relocations", len(raw))
 		}
 		for ; len(raw) > 0; raw = raw[size:] {
 			var r reloc
@@ -150,19 +153,19 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			}
 			var known bool
 			if r.kind, known = a.kinds[number]; !known {
-				return s.fail("a relocation of kind %d at %#x", number, r.offset)
+				s.fail("a relocation of kind %d at %#x", number, r.offset)
 			}
 			if r.offset > uint64(len(s.data)) || uint64(len(s.data))-r.offset < 4 {
-				return s.fail("a relocation at %#x of %#x bytes", r.offset, len(s.data))
+				s.fail("a relocation at %#x of %#x bytes", r.offset, len(s.data))
 			}
 			if r.kind.addend != nil {
 				var ok bool
 				if r.addend, ok = r.kind.addend(binary.LittleEndian.Uint32(s.data[r.offset:])); !ok {
-					return s.fail("a relocation of kind %d on other code at %#x", number, r.offset)
+					s.fail("a relocation of kind %d on other code at %#x", number, r.offset)
 				}
 			}
 			if r.symbol == 0 || int(r.symbol) >= len(s.object.symbols) {
-				return s.fail("no symbol %d, which the relocation at %#x names", r.symbol, r.offset)
+				s.fail("no symbol %d, which the relocation at %#x names", r.symbol, r.offset)
 			}
 			symbol := s.object.symbols[r.symbol]
 			if symbol.Section == elf.SHN_UNDEF {
@@ -172,28 +175,23 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 				}
 				r.section, r.value = d.section, d.symbol.Value
 			} else {
-				var err error
-				if r.section, err = s.object.home(symbol); err != nil {
-					return err
-				}
-				r.value = symbol.Value
+				r.section, r.value = s.object.home(symbol), symbol.Value
 			}
 			if r.value > uint64(len(r.section.data)) {
-				return s.fail("symbol %q at %#x of section %s", symbol.Name, r.value, r.section.header.Name)
+				s.fail("symbol %q at %#x of section %s", symbol.Name, r.value, r.section.header.Name)
 			}
 			s.relocs = append(s.relocs, r)
 		}
 	}
-	return nil
 }
 
 // home is the section that a symbol of the object lies in.
-func (o *object) home(s elf.Symbol) (*section, error) {
+func (o *object) home(s elf.Symbol) *section {
 	switch kind := elf.ST_TYPE(s.Info); {
 	case int(s.Section) >= len(o.sections): // reserved numbers, too: absolute ones, common blocks
-		return nil, o.fail("symbol %q in section %v", s.Name, s.Section)
+		o.fail("symbol %q in section %v", s.Name, s.Section)
 	case kind > elf.STT_SECTION:
-		return nil, o.fail("symbol %q of type %v", s.Name, kind)
+		o.fail("symbol %q of type %v", s.Name, kind)
 	}
-	return o.sections[s.Section], nil
+	return o.sections[s.Section]
 }

@@ -69,13 +69,8 @@ const (
 
 // arch is the row of an architecture.
 type arch struct {
-	name, backend, triple, emulation, commentMark string
-
-	pageSize   uint64
-	asmVariant int
-	machine    elf.Machine
-	class      elf.Class
-	flags      uint32
+	name string
+	Row  // what all its targets share
 
 	disabled map[string][]string // by LLVM's CPU: implied features that machines lack, or that no kernel uses
 	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
@@ -102,17 +97,17 @@ type tuning struct {
 func archs() []arch {
 	return []arch{
 		{
-			name: "x86_64", backend: "X86", triple: "x86_64-unknown-linux-gnu", emulation: "elf_x86_64",
-			pageSize: 4096, commentMark: "#",
-			machine: elf.EM_X86_64, class: elf.ELFCLASS64,
+			name: "x86_64",
+			Row: Row{Backend: "X86", Triple: "x86_64-unknown-linux-gnu", Emulation: "elf_x86_64", PageSize: 4096,
+				CommentMark: "#", Machine: elf.EM_X86_64, Class: elf.ELFCLASS64},
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
 		},
 		{
-			name: "aarch64", backend: "AArch64", triple: "aarch64-unknown-linux-gnu", emulation: "aarch64linux",
-			pageSize: 65536, commentMark: "//", asmVariant: 1,
-			machine: elf.EM_AARCH64, class: elf.ELFCLASS64,
+			name: "aarch64",
+			Row: Row{Backend: "AArch64", Triple: "aarch64-unknown-linux-gnu", Emulation: "aarch64linux", PageSize: 65536,
+				CommentMark: "//", AsmVariant: 1, Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
@@ -133,9 +128,10 @@ func archs() []arch {
 				"cortex-a76": {name: "neoverse-n1"}, "kryo": {name: "kryo"}},
 		},
 		{
-			name: "arm", backend: "ARM", triple: "armv7-unknown-linux-gnueabihf", emulation: "armelf_linux_eabi",
-			pageSize: 65536, commentMark: "@",
-			machine: elf.EM_ARM, class: elf.ELFCLASS32, flags: 0x05000000, // EABI version 5
+			name: "arm",
+			Row: Row{Backend: "ARM", Triple: "armv7-unknown-linux-gnueabihf", Emulation: "armelf_linux_eabi",
+				PageSize: 65536, CommentMark: "@", Machine: elf.EM_ARM, Class: elf.ELFCLASS32,
+				Flags: 0x05000000}, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp",
 					"fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
@@ -157,11 +153,11 @@ func archs() []arch {
 func Of(t targets.Target) (row Row, ok bool) {
 	for _, a := range archs() {
 		if a.name == t.Arch && !t.Bare {
-			return Row{Backend: a.backend, Triple: a.triple, CPU: a.cpu(t), Attrs: a.attrs(t),
-				PreferVectorBits: prefer(t), Emulation: a.emulation,
-				PageSize: a.pageSize, Machine: a.machine, Class: a.class, Flags: a.flags, CommentMark: a.commentMark,
-				AsmVariant: a.asmVariant, Model: a.models[t.CPU].name, ModelInOrder: a.models[t.CPU].inOrder,
-				scheduling: a.order(t.CPU)}, true
+			row = a.Row
+			row.CPU, row.Attrs, row.PreferVectorBits = a.cpu(t), a.attrs(t), prefer(t)
+			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
+			row.scheduling = a.order(t.CPU)
+			return row, true
 		}
 	}
 	return Row{CPU: t.CPU}, false

@@ -58,7 +58,7 @@ func writeConv(dir string, l convLayer, bits int) error {
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{
 		"norm.mean": tensorOf(norm.Weights["mean"].Shape, norm.Weights["mean"].Data.Floats()),
-		"norm.var":  tensorOf(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())}, nil)
+		"norm.var":  tensorOf(norm.Weights["var"].Shape, norm.Weights["var"].Data.Floats())})
 }
 
 // analyticStatistics sets the shift_norm's mean and var.

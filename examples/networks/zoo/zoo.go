@@ -145,7 +145,7 @@ func (n Network) Write(dir string) (path string, err error) {
 	if cal.worst > 1.5 {
 		return "", fmt.Errorf("%s: |mean|/S is up to %.2f, and Riptide's formula clips it at 1", path, cal.worst)
 	}
-	return path, safetensors.WriteFile(filepath.Join(dir, n.statistics()), cal.stored, nil)
+	return path, safetensors.WriteFile(filepath.Join(dir, n.statistics()), cal.stored)
 }
 
 // Balance measures how balanced the bits of the network in a file are on random pictures of a seed,

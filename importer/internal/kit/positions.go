@@ -1,6 +1,9 @@
 package kit
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Border is the kind of border around an image.
 type Border int
@@ -80,4 +83,41 @@ func AlongPixels(axis, n int, at []int) *Along {
 		return nil
 	}
 	return &Along{Axis: axis, Whole: at}
+}
+
+// Positions lists which positions of an axis of n each of count positions takes, by a rule. They
+// stay inside the axis.
+func Positions(n, count int, rule func(i int) float32) []float32 {
+	at := make([]float32, count)
+	for i := range at {
+		at[i] = max(0, min(rule(i), float32(n-1)))
+	}
+	return at
+}
+
+// Scale is how far apart the positions among in are that neighbours among out take. With corners
+// the outermost ones meet.
+func Scale(in, out int, corners bool) float32 {
+	if corners && out > 1 {
+		return float32(in-1) / float32(out-1)
+	}
+	return float32(in) / float32(out)
+}
+
+// LinearRule gives the position that each position takes in f32: by their centers, or by their
+// beginnings.
+func LinearRule(scale float32, centers bool) func(i int) float32 {
+	return func(i int) float32 {
+		if centers {
+			return float32((float32(i)+0.5)*scale) - 0.5
+		}
+		return float32(i) * scale
+	}
+}
+
+// NearestRule gives the pixel that each position takes: the one below (i + offset) * scale.
+func NearestRule(scale, offset float32) func(i int) float32 {
+	return func(i int) float32 {
+		return float32(math.Floor(float64(float32((float32(i) + offset) * scale))))
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/importer"
+	"ripc/importer/internal/kit"
 	"ripc/internal/suggest"
 	"ripc/ir"
 )
@@ -89,42 +90,40 @@ func (w *Wiring) Errorf(help, format string, args ...any) error {
 	return &ir.Error{Pos: ir.Pos{File: w.File}, Msg: fmt.Sprintf(format, args...), Help: help}
 }
 
+// Part is the part that options ask for.
+func (w *Wiring) Part(o importer.Options) (*Part, error) {
+	if len(o.Begin)+len(o.End) > 0 {
+		return w.Cut(o.Begin, o.End)
+	}
+	return &Part{Keep: slices.Repeat([]bool{true}, len(w.Nodes)), Inputs: w.Inputs, Outputs: w.Outputs}, nil
+}
+
 // Cut finds the part between tensors: from begin, or the network's inputs, to end, or the network's
 // outputs. Only inputs that the part needs are its own. Errors are *ir.Error.
-func (w *Wiring) Cut(begin, end []string) (*Part, error) {
+func (w *Wiring) Cut(begin, end []string) (p *Part, err error) {
+	err = kit.Try(func() { p = w.cut(begin, end) })
+	return p, err
+}
+
+func (w *Wiring) cut(begin, end []string) *Part {
 	made := w.maker()
-	resolve := func(option importer.Option, names []string) ([]string, error) {
-		var out []string
+	resolve := func(option importer.Option, names []string) (out []string) {
 		for _, name := range names {
-			t, err := w.find(option, name, made)
-			if err != nil {
-				return nil, err
-			}
-			if slices.Contains(out, t) {
-				return nil, w.Errorf("", "%s: tensor %q is named twice", option.With(name), t)
-			}
+			t := kit.Must(w.find(option, name, made))
+			w.failIf(slices.Contains(out, t), "", "%s: tensor %q is named twice", option.With(name), t)
 			out = append(out, t)
 		}
-		return out, nil
+		return out
 	}
-	from, err := resolve(importer.Begin, begin)
-	if err != nil {
-		return nil, err
-	}
+	from := resolve(importer.Begin, begin)
 	p := &Part{Keep: make([]bool, len(w.Nodes)), Outputs: w.Outputs}
 	if len(end) > 0 {
-		if p.Outputs, err = resolve(importer.End, end); err != nil {
-			return nil, err
-		}
+		p.Outputs = resolve(importer.End, end)
 		for _, t := range p.Outputs {
-			if _, ok := made[t]; !ok {
-				return nil, w.Errorf("end it at the output of a node", "%s: this is an input of the network",
-					importer.End.With(t))
-			}
-			if slices.Contains(from, t) {
-				return nil, w.Errorf("", "tensor %q is named by %s and by %s: nothing lies between", t, importer.Begin,
-					importer.End)
-			}
+			_, ok := made[t]
+			w.failIf(!ok, "end it at the output of a node", "%s: this is an input of the network", importer.End.With(t))
+			w.failIf(slices.Contains(from, t), "", "tensor %q is named by %s and by %s: nothing lies between", t,
+				importer.Begin, importer.End)
 		}
 	}
 	reached := map[string]bool{} // tensors that the part needs
@@ -148,27 +147,32 @@ func (w *Wiring) Cut(begin, end []string) (*Part, error) {
 		}
 	}
 	for _, t := range from {
-		if !reached[t] {
-			return nil, w.Errorf("", "%s: nothing that leads to an output reads it", importer.Begin.With(t))
-		}
+		w.failIf(!reached[t], "", "%s: nothing that leads to an output reads it", importer.Begin.With(t))
 	}
 	p.Inputs = from
 	for _, t := range w.Inputs {
-		switch {
-		case !reached[t] || slices.Contains(from, t):
-		case len(from) > 0:
-			return nil, w.Errorf("cut this way off too, or keep the input with "+importer.Begin.With(t),
-				"%s: the network still needs its input %q, for tensor %q", importer.Begin.With(from[0]), t, reader[t])
-		default:
-			p.Inputs = append(p.Inputs, t)
+		if !reached[t] || slices.Contains(from, t) {
+			continue
 		}
+		if len(from) > 0 {
+			panic(w.Errorf("cut this way off too, or keep the input with "+importer.Begin.With(t),
+				"%s: the network still needs its input %q, for tensor %q", importer.Begin.With(from[0]), t, reader[t]))
+		}
+		p.Inputs = append(p.Inputs, t)
 	}
-	return p, nil
+	return p
 }
 
-// Advise adds, to the errors about unsupported nodes, the options that leave these nodes out. bad
+// failIf ends the work with an error if a condition holds.
+func (w *Wiring) failIf(condition bool, help, format string, args ...any) {
+	if condition {
+		panic(w.Errorf(help, format, args...))
+	}
+}
+
+// advise adds, to the errors about unsupported nodes, the options that leave these nodes out. bad
 // are all nodes that cannot be read.
-func (w *Wiring) Advise(faults []*ir.Error, bad map[int]bool) {
+func (w *Wiring) advise(faults []*ir.Error, bad map[int]bool) {
 	advice := w.Advice(func(node int) bool { return bad[node] })
 	if advice == "" {
 		return

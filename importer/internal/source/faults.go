@@ -15,6 +15,24 @@ type Faults struct {
 	File string
 	errs []error // the first MaxFaults
 	more int     // faults beyond these
+	// Unsupported are those of nodes that one may do without.
+	Unsupported []*ir.Error
+	unread      map[int]bool
+}
+
+// Unread says that a node could not be read.
+func (f *Faults) Unread(node int) {
+	if f.unread == nil {
+		f.unread = map[int]bool{}
+	}
+	f.unread[node] = true
+}
+
+// Advise adds, to the errors about nodes that are not supported, options that leave these out.
+func (f *Faults) Advise(network func() *Wiring) {
+	if len(f.Unsupported) > 0 {
+		network().advise(f.Unsupported, f.unread)
+	}
 }
 
 // Add lists a fault.

@@ -4,24 +4,9 @@ import "ripc/ir"
 
 // Other orders in which marked loops may run.
 
-// Backwards is f with parallel and vectorize loops from their ends: the interpreter takes them in
-// order, threads and lanes need not.
-func Backwards(f *ir.Func) *ir.Func {
-	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
-		l, ok := s.(*ir.For)
-		if !ok || l.Kind != ir.Parallel && l.Kind != ir.Vectorize {
-			return s
-		}
-		last := ir.Bin(ir.Sub, ir.Int(l.Extent-1), ir.V(l.Var))
-		return &ir.For{Var: l.Var, Extent: l.Extent, Kind: l.Kind,
-			Body: ir.SubstStmt(l.Body, map[string]ir.Expr{l.Var: last})}
-	}, nil))
-}
-
 // lockstep is f where the lanes of a vectorize loop do each statement before the next one, as far
 // as they go through statements alike.
 func lockstep(f *ir.Func) *ir.Func {
-	n := 0
 	var lanes func(l *ir.For, s ir.Stmt) ir.Stmt
 	lanes = func(l *ir.For, s ir.Stmt) ir.Stmt {
 		switch s := s.(type) {
@@ -34,7 +19,6 @@ func lockstep(f *ir.Func) *ir.Func {
 		case *ir.For:
 			return s.WithBody(lanes(l, s.Body))
 		}
-		n++
 		v := ir.V(l.Var)
 		return &ir.For{Var: l.Var, Extent: l.Extent, Body: ir.SubstStmt(s, map[string]ir.Expr{l.Var: v})}
 	}

@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"ripc/codegen/llvm/rows"
+	"ripc/codegen/llvm/toolchain"
+	"ripc/measure/limits"
+	"ripc/targets"
+)
+
+// coreLimits returns the multiply-adds a cycle of the loops of package limits, by limit, on LLVM's
+// model of t's core. Layers are estimated by the same model.
+func coreLimits(ctx context.Context, tools *toolchain.Tools, t targets.Target) (map[string]float64, error) {
+	kernels, err := limits.Kernels()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]float64{}
+	for _, k := range kernels {
+		if !k.Runs(t) {
+			continue
+		}
+		text, err := tools.Compile(ctx, nil, k.LLVM(), t, toolchain.Asm)
+		if err != nil {
+			return nil, err
+		}
+		cycles, err := roundCycles(ctx, tools, t, text)
+		if err != nil {
+			return nil, fmt.Errorf("limit %s on %s: %w", k.Name, t.Name, err)
+		}
+		const digits = 1000 // three behind the point
+		rate := float64(k.MACs) * float64(k.Lanes) / cycles
+		all[k.Limit] = max(all[k.Limit], math.Round(digits*rate)/digits)
+	}
+	return all, nil
+}
+
+// loopText matches the only loop of a kernel, vector the operands that are vector registers.
+var (
+	loopText = regexp.MustCompile(`(?ms)^\.LBB0_\d+:.*?$(.*?)^\s+b\S+\s+\.LBB0_\d+$`)
+	vector   = regexp.MustCompile(`\b[vqd]\d+\b`)
+)
+
+// roundCycles returns the cycles of a round of the loop in a kernel's assembly, by the rates of its
+// vector instructions. It leaves out the counter of rounds, which a longer loop would hide.
+func roundCycles(ctx context.Context, tools *toolchain.Tools, t targets.Target, text []byte) (float64, error) {
+	loop := loopText.FindSubmatch(text)
+	if loop == nil {
+		return 0, fmt.Errorf("no loop in\n%s", text)
+	}
+	row, _ := rows.Of(t)
+	var code bytes.Buffer
+	n := 0
+	for line := range strings.Lines(string(loop[1])) {
+		if vector.MatchString(line) {
+			code.WriteString(line)
+			n++
+		}
+	}
+	out, err := tools.Run(ctx, "llvm-mca", code.Bytes(), "-mtriple="+row.Triple, "-mcpu="+row.Model,
+		"-mattr="+row.Attrs, "-iterations=1", "-skip-unsupported-instructions=any", "-instruction-info=false",
+		"-resource-pressure=false", "-json")
+	if err != nil {
+		return 0, err
+	}
+	var report struct {
+		CodeRegions []struct {
+			SummaryView struct {
+				BlockRThroughput float64
+				Instructions     int
+			}
+		}
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		return 0, fmt.Errorf("llvm-mca's report: %w", err)
+	}
+	if len(report.CodeRegions) != 1 || report.CodeRegions[0].SummaryView.BlockRThroughput == 0 {
+		return 0, fmt.Errorf("llvm-mca's report has no cycles:\n%s", out)
+	}
+	v := report.CodeRegions[0].SummaryView
+	return v.BlockRThroughput + float64(n-v.Instructions), nil // the model lacks the others
+}

@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"ripc/lab/task"
+	"ripc/measure/limits"
+)
+
+// drawn is the beginning of the names of drawn layers.
+const drawn = "drawn"
+
+// page returns docs/ledger.md.
+func (l *ledger) page() string {
+	var b strings.Builder
+	names := l.targetNames()
+	fmt.Fprintf(&b, `# The ledger of cycles
+
+<!-- Made by go run ./lab ledger; do not edit. -->
+
+Estimated cycles of one inference, in millions ([estimates.md](estimates.md), LLVM %s). In brackets is the share of the
+core's limit: the cycles that the multiply-adds alone take there, by the same model. [ledger.json](ledger.json) has each
+layer: its newest cycles, the fewest ever, and those at the limit. `+"`make test`"+` measures a sample again, and
+`+"`go run ./lab ledger --check`"+` all. Both fail if a layer or a network takes over %g %% more than its fewest.
+`+"`--accept REASON`"+` takes the new cycles as the fewest.
+
+`, l.LLVM, 100*tolerance)
+	b.WriteString(task.Head(append([]string{"network"}, names...)...))
+	subjects := map[string]bool{}
+	for _, r := range l.Rows {
+		if !strings.HasPrefix(r.Subject, drawn) {
+			subjects[r.Subject] = true
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(subjects)) {
+		cells := []string{s}
+		for _, t := range names {
+			text := "-"
+			if r := l.find(t, s); r != nil {
+				text = fmt.Sprintf("%.2f (%.0f %%)", float64(r.Cycles.now())/1e6, 100*r.Cycles.share())
+			}
+			cells = append(cells, text)
+		}
+		b.WriteString(task.Row(cells...))
+	}
+	cells := []string{"drawn layers, mean"}
+	for _, t := range names {
+		cells = append(cells, l.drawnMean(t))
+	}
+	b.WriteString(task.Row(cells...))
+	b.WriteString("\n## Limits\n\nMultiply-adds a cycle:\n\n" + task.Head(append([]string{"limit"}, names...)...))
+	for _, limit := range limits.Names() {
+		cells := []string{limit}
+		for _, t := range names {
+			cells = append(cells, task.Format(l.Limits[t][limit], "%.1f"))
+		}
+		b.WriteString(task.Row(cells...))
+	}
+	b.WriteString("\n## Accepted losses\n\n")
+	if len(l.Accepted) == 0 {
+		b.WriteString("None.\n")
+		return b.String()
+	}
+	b.WriteString(task.Head("date", "reason", "layers and networks", "greatest"))
+	for _, row := range l.acceptedRows() {
+		b.WriteString(row)
+	}
+	return b.String()
+}
+
+// drawnMean returns the geometric mean of the drawn layers' cycles, and that of their shares.
+func (l *ledger) drawnMean(target string) string {
+	n, sum, shares := 0.0, 0.0, 0.0
+	for _, r := range l.Rows {
+		if r.Target == target && strings.HasPrefix(r.Subject, drawn) && r.Cycles.limit() > 0 {
+			n++
+			sum += math.Log(float64(r.Cycles.now()))
+			shares += math.Log(r.Cycles.share())
+		}
+	}
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f (%.0f %%)", math.Exp(sum/n)/1e6, 100*math.Exp(shares/n))
+}
+
+// acceptedRows returns a row for each reason of a date, the newest first: the number of losses and
+// the greatest of them.
+func (l *ledger) acceptedRows() (out []string) {
+	type group struct{ date, reason string }
+	most, count := map[group]loss{}, map[group]int{}
+	var order []group
+	factor := func(x loss) float64 { return float64(x.To) / float64(max(1, x.From)) }
+	for _, x := range slices.Backward(l.Accepted) {
+		g := group{x.Date, x.Reason}
+		if count[g]++; count[g] == 1 {
+			order = append(order, g)
+		}
+		if factor(x) > factor(most[g]) {
+			most[g] = x
+		}
+	}
+	for _, g := range order {
+		out = append(out, task.Row(g.date, g.reason, fmt.Sprint(count[g]), most[g].String()))
+	}
+	return out
+}
