@@ -84,9 +84,9 @@ const (
 	// Tables makes tables for LookUp: t[g, e] is the count of group g of the channels in words
 	// against e.
 	Tables
-	// FmaRow is products of floats, fused with additions in order, of a run of taps for several
-	// positions: acc[p, l] = fma(x[Stride*p+t], w[t, l], acc[p, l]), t < Taps. Filters of a tap in w
-	// alternate between registers.
+	// FmaRow is fused multiply-adds of a run of taps, in order, for several positions: acc[p, l] =
+	// fma(x[Stride*p+t], w[t, l], acc[p, l]), with t < Taps. In w, the filters of a tap alternate
+	// between registers.
 	FmaRow
 )
 

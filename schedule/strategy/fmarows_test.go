@@ -1,0 +1,70 @@
+package strategy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ripc/graph"
+	"ripc/internal/difftest"
+	"ripc/internal/testlayer"
+	"ripc/lower/ops"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// TestFmaRows: layers of floats on in-order 64-bit cores have rows of taps at all values of the knobs, and the same bits.
+func TestFmaRows(t *testing.T) {
+	for _, c := range []struct {
+		k, stride, in, out, w, bits int
+		row                         string // "": there is none
+	}{
+		{3, 2, 3, 16, 11, 0, "4x9x16_s6"},
+		{3, 1, 3, 32, 6, 1, "4x9x16_s3"},
+		{7, 2, 3, 32, 9, 0, "4x21x16_s6"},
+		{3, 1, 32, 16, 5, 0, "4x16x16_s32"},
+		{1, 2, 24, 48, 9, 0, "4x8x16_s48"},
+		{1, 1, 16, 64, 4, 1, "4x16x16_s16"},
+		{1, 1, 16, 64, 3, 0, ""},  // a row has fewer positions
+		{3, 1, 16, 24, 5, 0, ""},  // channels fill no instruction
+		{3, 1, 20, 16, 5, 0, ""},  // so do inputs
+		{3, 1, 264, 16, 5, 0, ""}, // no instruction has the stride
+	} {
+		name := fmt.Sprintf("%dx%dx%d to %d, by %d, %d bits", c.k, c.k, c.in, c.out, c.stride, c.bits)
+		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: c.stride, SW: c.stride, In: c.in, Out: c.out, Groups: 1}
+		a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
+		if c.bits > 0 {
+			a.Epilogue.OutBits, a.Epilogue.Levels = c.bits, []float32{0.5}
+		}
+		f := testlayer.Reals(a, 1, c.k, c.w, ops.Slice{})
+		for _, target := range []string{"rpi3", "rpi4", "rpi3-armv7"} {
+			m, err := targets.Lookup(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := strategy.LayerOf(f, m)
+			all := strategy.For(l)
+			n := slices.IndexFunc(all, func(s strategy.Strategy) bool { return s.Name == "fma_rows" })
+			if want := target == "rpi3" && c.row != ""; want != (n >= 0) {
+				t.Errorf("%s on %s: rows: %t", name, target, n >= 0)
+			}
+			if n < 0 {
+				continue
+			}
+			for _, k := range all[n].Knobs(l) {
+				for _, v := range k.Domain {
+					choice, err := all[n].Build(l, strategy.Values{k.Name: v})
+					if err != nil {
+						t.Errorf("%s: %v", name, err)
+						continue
+					}
+					if trace := fmt.Sprint(choice.Trace); !strings.Contains(trace, "neon_fma_row_"+c.row) {
+						t.Errorf("%s: no row %s:\n%s", name, c.row, trace)
+					}
+					difftest.Same(t, f, choice.PackingFunc(), 1)
+				}
+			}
+		}
+	}
+}
