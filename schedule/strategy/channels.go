@@ -60,12 +60,16 @@ func (l *Layer) pixelStride() int {
 func channelKnobs(l *Layer) []Knob {
 	ks := tileKnobs(l)
 	has := func(fits func(isa.Instr) bool) bool {
-		return slices.ContainsFunc(ks[0].Domain, func(n int) bool { return slices.ContainsFunc(channelInstrs(l, n), fits) })
+		return slices.ContainsFunc(ks[0].Domain, func(n int) bool {
+			return slices.ContainsFunc(channelInstrs(l, n), fits)
+		})
 	}
 	tiles := slices.DeleteFunc(slices.Clone(ks[1].Domain), func(n int) bool {
 		return !has(func(i isa.Instr) bool { return i.Positions == n })
 	})
-	ks[0].Domain = slices.DeleteFunc(slices.Clone(ks[0].Domain), func(n int) bool { return len(channelInstrs(l, n)) == 0 })
+	ks[0].Domain = slices.DeleteFunc(slices.Clone(ks[0].Domain), func(n int) bool {
+		return len(channelInstrs(l, n)) == 0
+	})
 	ks[1].Domain = tiles
 	return ks
 }
@@ -171,7 +175,8 @@ func (b *builder) lanesOfChannels(instr isa.Instr, home, pairs, quads string) {
 func (b *builder) packChannels(n, filters int) {
 	w := loads(b.Layer.term())[1].Buf
 	shape := b.buffers[w].Shape
-	b.must(steps.Pack(w, n, append(steps.First(2), steps.Outer(2), steps.WholeDim(3), steps.Inner(2), steps.WholeDim(4))...))
+	order := append(steps.First(2), steps.Outer(2), steps.WholeDim(3), steps.Inner(2), steps.WholeDim(4))
+	b.must(steps.Pack(w, n, order...))
 	if filters < shape[3] {
 		b.must(steps.Pack(w, filters, append([]steps.Dim{steps.Outer(3)}, append(steps.First(3), steps.Inner(3),
 			steps.WholeDim(4), steps.WholeDim(5))...)...))

@@ -7,8 +7,8 @@ import (
 	"ripc/ir"
 )
 
-// together are the largest absolute numbers of levels or weights with products that fit 16 bits when
-// n of them are added up. 0 stands for all bytes.
+// together are the largest absolute numbers of levels or weights that allow n products to be added
+// up in 16 bits. 0 stands for all bytes.
 type together struct{ n, levels, weights int }
 
 // channelProducts are products of bytes on 64-bit Arm without products of four, with input channels

@@ -58,8 +58,8 @@ const (
 	// which AddPairs adds up. Of several words likewise.
 	DotPairs
 	// DotChannels is DotBytes for several positions and blocks of 16 channels, with channels in
-	// lanes: acc[p, l, i, j] += the sum over q, s and k of x[p*Stride, 16q+8s+4i+2j+k] *
-	// w[q, l, 2s+i, 2j+k], with i, j, s and k < 2. AddPairs adds up the four sums.
+	// lanes. acc[p, l, i, j] gets the sum over q, s and k of products x[p*Stride, 16q+8s+4i+2j+k] *
+	// w[q, l, 2s+i, 2j+k]. All of i, j, s and k are below 2. AddPairs adds up the four sums.
 	DotChannels
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j], or acc[l, i] += r[l, i, j], in one type.
 	AddPairs
