@@ -321,7 +321,7 @@ found.none:
 tell:
   %open.units = atomicrmw sub ptr %units, i32 %c acq_rel, align 4
   %stage.ends = icmp eq i32 %open.units, %c
-  br i1 %stage.ends, label %advance, label %round
+  br i1 %stage.ends, label %advance, label %idle
 
 advance:
   %s.next = add i32 %s, 1

@@ -178,7 +178,7 @@ func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 		to(look)
 	case tell:
 		s.units -= th.c
-		if to(round); s.units == 0 {
+		if to(idle); s.units == 0 {
 			open(th.s + 1)
 		}
 	case idle:
