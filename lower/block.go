@@ -7,7 +7,7 @@ import (
 	"ripc/lower/ops"
 )
 
-// moving is the rule of ops whose Func only moves elements.
+// moving is the rule of ops with a Func that only moves elements.
 func moving[A any](of func(a *A, x layout.Tensor) *ir.Func) rule {
 	return with(func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src string) {
 		l.addMove(n, x, src, of(a, *x))

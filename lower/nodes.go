@@ -122,7 +122,7 @@ func with[A any](f func(l *lowering, n *graph.Node, a *A, x *layout.Tensor, src 
 	return func(l *lowering, n *graph.Node, x *layout.Tensor, src string) { f(l, n, n.Attrs.(*A), x, src) }
 }
 
-// ofFloats is the rule of ops on floats whose Func follows from their shape.
+// ofFloats is the rule of ops on floats with a Func that follows from their shape.
 func ofFloats(of func(shape []int) *ir.Func, why graph.Reason) rule {
 	return func(l *lowering, n *graph.Node, x *layout.Tensor, src string) {
 		l.stage(n, of(x.Shape), 0, why, src, l.result(n).buf)

@@ -75,7 +75,8 @@ func writers() map[isa.Meaning]func(*code) {
 	return map[isa.Meaning]func(*code){
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile,
 		isa.XorCountWindow: xorCountWindow,
-		isa.DotBytes:       dotBytes, isa.DotPairs: dotPairs, isa.DotChannels: dotChannels, isa.AddPairs: addPairs, isa.PackCompare: packCompare,
+		isa.DotBytes:       dotBytes, isa.DotPairs: dotPairs, isa.DotChannels: dotChannels,
+		isa.AddPairs: addPairs, isa.PackCompare: packCompare,
 		isa.PackLess: packLess,
 		isa.Clear:    clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp,
 		isa.Tables:      tables,

@@ -70,7 +70,7 @@ const (
 // arch is the row of an architecture.
 type arch struct {
 	name string
-	Row  // what all its targets share
+	Row  // common to all its targets
 
 	disabled map[string][]string // by LLVM's CPU: implied features that machines lack, or that no kernel uses
 	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
@@ -106,8 +106,8 @@ func archs() []arch {
 		},
 		{
 			name: "aarch64",
-			Row: Row{Backend: "AArch64", Triple: "aarch64-unknown-linux-gnu", Emulation: "aarch64linux", PageSize: 65536,
-				CommentMark: "//", AsmVariant: 1, Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
+			Row: Row{Backend: "AArch64", Triple: "aarch64-unknown-linux-gnu", Emulation: "aarch64linux",
+				PageSize: 65536, CommentMark: "//", AsmVariant: 1, Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
