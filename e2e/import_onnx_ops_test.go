@@ -20,7 +20,7 @@ import (
 	"ripc/targets"
 )
 
-// TestONNXOps takes the models of every op that the importer's own tests have (importer/onnx/testdata/gen.py) through the
+// TestONNXOps takes the models of every op that the importer's own tests have (importer/internal/onnx/testdata/gen.py) through the
 // whole compiler and interprets the result; -onnx-all compiles them for this machine and a board too. Written as ripc's own
 // JSON and read again, they are the same networks.
 func TestONNXOps(t *testing.T) {
@@ -30,7 +30,7 @@ func TestONNXOps(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, archive), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range unzip(t, "../importer/onnx/testdata/"+archive+".zip", filepath.Join(dir, archive)) {
+		for _, name := range unzip(t, "../importer/internal/onnx/testdata/"+archive+".zip", filepath.Join(dir, archive)) {
 			names = append(names, archive+"/"+name)
 		}
 	}

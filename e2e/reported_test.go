@@ -14,7 +14,7 @@ import (
 func TestReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	names := unzip(t, "../importer/onnx/testdata/reports.zip", dir)
+	names := unzip(t, "../importer/internal/onnx/testdata/reports.zip", dir)
 	floats := map[string]string{ // layers that stay float, by the file
 		"clip_ternary": "/9/Gemm",  // real weights
 		"clip_conv1d":  "/10/Gemm", // a mean of levels

@@ -9,8 +9,8 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
+	"ripc/importer/internal/onnx"
 	"ripc/importer/internal/source"
-	"ripc/importer/onnx"
 )
 
 // tensor is a tensor of the program.
@@ -29,7 +29,7 @@ type builder struct {
 	fixed   bool              // shapes are those of the file
 }
 
-func newBuilder(ctx context.Context, a *archive, o importer.Options, eval onnx.Evaluator, memory int64) *builder {
+func newBuilder(ctx context.Context, a *archive, o importer.Options, eval importer.Evaluator, memory int64) *builder {
 	return &builder{Program: onnx.NewProgram(ctx, a.file, o, eval, memory), archive: a, options: o,
 		weights: map[string]string{}, scalars: map[string]int{}, roots: map[string]string{}, stale: map[string]string{},
 		fixed: o.Batch == 0 && len(o.Shapes) == 0}

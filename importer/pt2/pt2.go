@@ -15,13 +15,12 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
-	"ripc/importer/onnx"
 	"ripc/ir"
 )
 
 // Read reads the archive at path as o asks for it. eval computes operators on constants. Errors
 // are, or join, *ir.Error.
-func Read(ctx context.Context, path string, o importer.Options, eval onnx.Evaluator) (*graph.Graph, error) {
+func Read(ctx context.Context, path string, o importer.Options, eval importer.Evaluator) (*graph.Graph, error) {
 	data, err := source.Read(path, maxFile, "")
 	if err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func Read(ctx context.Context, path string, o importer.Options, eval onnx.Evalua
 
 // parse reads data, an archive that messages call file. Constants take at most memory bytes beside
 // those of the file.
-func parse(ctx context.Context, file string, data []byte, o importer.Options, eval onnx.Evaluator, memory int64) (
+func parse(ctx context.Context, file string, data []byte, o importer.Options, eval importer.Evaluator, memory int64) (
 	*graph.Graph, error) {
 	return kit.Read(func() *graph.Graph {
 		a := openArchive(file, data, memory)

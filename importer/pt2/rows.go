@@ -6,7 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/importer/onnx"
+	"ripc/importer/internal/onnx"
 )
 
 // row is an operator of ATen with all its overloads.

@@ -7,7 +7,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
-	"ripc/importer/onnx"
+	"ripc/importer/internal/onnx"
 )
 
 // spelled is an operator of one operand that is one of ONNX.

@@ -39,15 +39,16 @@ func Table() []Row {
 		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
 		{"graph/explain", []string{"graph", "internal/human", "ir", "lower/layout", "runtime/describe"}, nil},
 
-		{"importer", nil, nil},
+		{"importer", []string{"graph"}, nil},
 		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
 		{"importer/internal/kit", []string{"graph", "graph/scalar"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-		{"importer/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx/internal/onnxpb", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
+		{"importer/internal/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx/internal/onnxpb", "importer/internal/source", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
-		{"importer/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
-		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/onnx", "ir"}, nil},
+		{"importer/internal/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
+		{"importer/onnx", []string{"graph", "importer", "importer/internal/onnx"}, nil},
+		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx", "importer/internal/source", "ir"}, nil},
 		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 

@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // FuzzMutate changes models of ops.zip in ways that leave them protocol buffers: other ops, wires, attributes, shapes, types

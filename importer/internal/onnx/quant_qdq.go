@@ -8,7 +8,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/internal/human"
 )

@@ -8,8 +8,8 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
-	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -27,7 +27,7 @@ type Attrs map[string]any
 
 // NewProgram returns a Program without nodes. Constants take at most memory bytes. eval computes
 // operators on constants.
-func NewProgram(ctx context.Context, file string, o importer.Options, eval Evaluator, memory int64) *Program {
+func NewProgram(ctx context.Context, file string, o importer.Options, eval importer.Evaluator, memory int64) *Program {
 	b := newBuilder(ctx, file, &pb.ModelProto{Graph: &pb.GraphProto{}}, nil, o, memory)
 	b.eval, b.scalars = eval, true
 	b.wanted[""] = true // any node may read the results of Op

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/internal/files"
 	"ripc/internal/human"

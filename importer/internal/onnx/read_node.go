@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/graph"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/ir"
 )
 

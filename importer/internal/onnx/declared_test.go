@@ -8,7 +8,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // declare notes that tensor name holds values of a type of FINN.

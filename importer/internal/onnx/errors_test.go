@@ -15,7 +15,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/golden"
 	"ripc/ir"
 )

@@ -5,7 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // FINN and qonnx rewrite networks on their way to hardware: images are NHWC, a convolution is

@@ -6,7 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // outputs gives the graph's outputs the file's order and names.

@@ -10,8 +10,8 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
-	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/human"
 	"ripc/internal/names"
 	"ripc/ir"
@@ -25,10 +25,10 @@ type builder struct {
 	options         importer.Options
 	open            Opener
 	mem             budget
-	eval            Evaluator // of constants, nil if they stay nodes
-	scalars         bool      // tensors may have no axes; their values are [1]
-	batchStatistics bool      // BatchNormalization may normalize by them: the graph is run at once, on constants
-	order           []int     // of the file's nodes
+	eval            importer.Evaluator // of constants, nil if they stay nodes
+	scalars         bool               // tensors may have no axes; their values are [1]
+	batchStatistics bool               // BatchNormalization may use them: the graph is run at once, on constants
+	order           []int              // of the file's nodes
 	ops             ops
 	unknown         map[string]*unknownOp // ops that are not supported
 	remark          string                // on the file, for the note of its first input

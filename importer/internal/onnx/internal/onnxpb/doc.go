@@ -3,4 +3,4 @@
 // makes onnx-ml.pb.go from it again.
 package onnxpb
 
-//go:generate protoc --go_out=. --go_opt=paths=source_relative --go_opt=Monnx-ml.proto=ripc/importer/onnx/internal/onnxpb onnx-ml.proto
+//go:generate protoc --go_out=. --go_opt=paths=source_relative --go_opt=Monnx-ml.proto=ripc/importer/internal/onnx/internal/onnxpb onnx-ml.proto

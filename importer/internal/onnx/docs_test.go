@@ -13,7 +13,7 @@ import (
 
 // TestDocs compares the page's table with the table of ops.
 func TestDocs(t *testing.T) {
-	golden.CheckSection(t, "../../docs/import-onnx.md", "<!-- supported ops: begin -->", "<!-- supported ops: end -->", supported())
+	golden.CheckSection(t, "../../../docs/import-onnx.md", "<!-- supported ops: begin -->", "<!-- supported ops: end -->", supported())
 }
 
 // supported is the list of docs/import-onnx.md: every op that is read, by the part of it that is supported.

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,13 +9,9 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/ir"
 )
-
-// Evaluator computes the outputs of g, all of f32, from the elements of its inputs, in the graph's
-// order of axes.
-type Evaluator func(ctx context.Context, g *graph.Graph, inputs [][]float32) (outputs [][]float32, err error)
 
 // interpretedWork is the cost of an element of an interpreted node, in steps of a loop here.
 const interpretedWork = 8

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 )
 

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // TestUnsorted: the order of the file's nodes makes no difference.

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/golden"
 )
 

@@ -11,8 +11,8 @@ import (
 	"ripc/graph/scalar"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
-	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/internal/files"
 	"ripc/ir"
 )

@@ -5,7 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/human"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"ripc/importer"
 	"ripc/importer/internal/kit"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
-	pb "ripc/importer/onnx/internal/onnxpb"
 	"ripc/ir"
 )
 

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // TestConstantLength: a constant holds as many elements as its shape has, in whatever field.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ripc/importer/internal/kit"
-	pb "ripc/importer/onnx/internal/onnxpb"
+	pb "ripc/importer/internal/onnx/internal/onnxpb"
 )
 
 // pads reads how much Pad adds before and after each axis (negative numbers cut off), and the
