@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"ripc/autotune/runner"
+	"ripc/runtime"
 	"ripc/targets"
 )
 
@@ -123,6 +124,7 @@ func TestHostileTexts(t *testing.T) {
 
 // TestSilentGreeting: a worker that says nothing, or no end of something, is waited for a while, and what was waited for is said.
 func TestSilentGreeting(t *testing.T) {
+	buildWorker(t, runtime.HostArch())
 	host, err := targets.Lookup(targets.HostName)
 	if err != nil {
 		t.Fatal(err)
