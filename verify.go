@@ -26,18 +26,21 @@ type VerifyRequest struct {
 	Layer    string
 	Threads  int
 	On       string                             // as in RunRequest
-	Limit    time.Duration                      // of a stage; 0 is a minute
+	Limit    time.Duration                      // of a stage under simulation, or on another machine; 0 is a minute
 	Progress func(done, total int, what string) // may be nil
+	Watch    func(*VerifyReport, *VerifyRunning)
 }
 
-// VerifyReport is the result of Verify.
+// VerifyReport is the result of Verify. VerifyRequest.Watch is called with it and VerifyRunning
+// (verify.Input.Watch).
 type (
-	VerifyReport = verify.Report
-	VerifyCrash  = verify.Crash
+	VerifyReport  = verify.Report
+	VerifyRunning = verify.Running
+	VerifyCrash   = verify.Crash
 )
 
 // Verify compares compiled code with the model's definition bit for bit, stage by stage and as a
-// whole. The code runs in processes of its own, which may crash.
+// whole. Native code that crashes ends the process, so the command calls Verify in a child process.
 func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	progress := func(done, total int, what string) {
 		if r.Progress != nil {
@@ -48,7 +51,7 @@ func Verify(ctx context.Context, r VerifyRequest) (*VerifyReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.Threads, in.Limit, in.Elsewhere = r.Threads, r.Limit, reachMachine(ctx, r.On)
+	in.Threads, in.Limit, in.Watch, in.Elsewhere = r.Threads, r.Limit, r.Watch, reachMachine(ctx, r.On)
 	in.Progress = func(done, total int, stage string) { progress(done, total, "verifying "+stage) }
 	return verify.Verify(ctx, in)
 }
@@ -100,3 +103,6 @@ func (r VerifyRequest) input(ctx context.Context, progress func(done, total int,
 	}
 	return in, nil
 }
+
+// VerifyTimedOut returns the VerifyCrash.How of a stage that takes longer than limit.
+func VerifyTimedOut(limit time.Duration) string { return verify.TimedOut(limit) }

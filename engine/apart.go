@@ -30,27 +30,25 @@ type remote struct {
 	stack    int      // bytes of stack that a batch took at most
 }
 
-// hostMachine runs processes on this machine as a Far.
+// hostMachine is a simulator on this machine as a Far.
 type hostMachine struct{ *simulate.Machine }
 
 func (hostMachine) Close() error { return nil }
 
-// openApart opens an artifact that runs in processes of its own on this machine: simulated, or
-// directly.
-func openApart(path string, kind Kind, o Options) (Engine, error) {
+func openSimulated(path string, o Options) (Engine, error) {
 	if o.Count && o.Threads != 1 {
 		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
 			Why: "instructions of simulated code are counted with one thread"}
 	}
 	if o.Threads > simulate.MaxThreads {
 		return nil, &ThreadsError{Threads: o.Threads, Most: simulate.MaxThreads,
-			Why: fmt.Sprintf("a process that runs compiled code apart has room for %d", simulate.MaxThreads)}
+			Why: fmt.Sprintf("the simulator has room for %d", simulate.MaxThreads)}
 	}
-	m, err := simulate.Open(path, simulate.Options{Count: o.Count, Direct: kind == Native})
+	m, err := simulate.Open(path, simulate.Options{Count: o.Count})
 	if err != nil {
 		return nil, err
 	}
-	s := &remote{batches: batches{o: o, fast: kind == Native}, kind: kind, m: hostMachine{m}}
+	s := &remote{batches: batches{o: o}, kind: Simulated, m: hostMachine{m}}
 	if o.Count {
 		core, err := estimate.For(m.Description().Target)
 		if err != nil {

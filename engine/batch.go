@@ -17,7 +17,6 @@ import (
 type batches struct {
 	o    Options
 	last *Memory // after the last job
-	fast bool    // Options.Limit is enough for a batch, which runs at this machine's speed
 }
 
 // step is a job of a batch, with its initial memory; nil continues with the memory of the step
@@ -67,9 +66,6 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 		}
 		steps[k] = s
 		stages += 1 + j.Last - j.First
-	}
-	if b.fast {
-		stages = 0
 	}
 	ctx, cancel := withLimit(ctx, b.o.Limit, stages)
 	defer cancel()

@@ -24,7 +24,7 @@ type Kind int
 
 // The kinds.
 const (
-	Native      Kind = iota // compiled code, on this machine; in this process, but for Options.Apart
+	Native      Kind = iota // compiled code, in this process, which it may take along
 	Simulated               // compiled code, in a simulator: its times mean nothing
 	Interpreted             // the definition
 	Remote                  // compiled code, on another machine
@@ -133,9 +133,6 @@ type Options struct {
 	Threads int // 0 means 1
 	// Simulate makes Open simulate although this machine could run the artifact.
 	Simulate bool
-	// Apart runs code that this machine can run in a process of its own, which may crash or hang.
-	// Libraries that need other libraries run in this process nevertheless.
-	Apart bool
 	// Count asks for counters: the clock of native code, the instructions and estimated cycles of
 	// simulated code.
 	Count bool

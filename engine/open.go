@@ -23,10 +23,10 @@ func Choose(arch string, features []string, o Options) Kind {
 	return Native
 }
 
-// Open makes the artifact at path ready to run: here if this machine can, else in simulation; a
-// program for a board without an operating system on that board, simulated; and anything where
-// Options.Elsewhere says. It fails as runtime.Load, simulate.Open and bareboard.Open do, or with
-// *ThreadsError.
+// Open makes the artifact at path ready to run: in this process if this machine can, else in
+// simulation; a program for a board without an operating system on that board, simulated; and
+// anything where Options.Elsewhere says. It fails as runtime.Load, simulate.Open and bareboard.Open
+// do, or with *ThreadsError.
 func Open(path string, o Options) (Engine, error) {
 	d, err := runtime.ReadDescription(path)
 	if err != nil {
@@ -39,20 +39,13 @@ func Open(path string, o Options) (Engine, error) {
 	if bareboard.IsProgram(path, d) {
 		return openBoard(path, o)
 	}
-	if Choose(d.Arch, d.Features, o) != Native {
-		return openApart(path, Simulated, o)
-	}
-	if o.Apart {
-		e, err := openApart(path, Native, o)
-		if !errors.As(err, new(*runtime.FileError)) { // such as one of a C compiler that needs the C library
+	if Choose(d.Arch, d.Features, o) == Native {
+		e, err := openNative(path, o)
+		if !errors.Is(err, runtime.ErrPlatform) {
 			return e, err
 		}
 	}
-	e, err := openNative(path, o)
-	if errors.Is(err, runtime.ErrPlatform) {
-		return openApart(path, Simulated, o)
-	}
-	return e, err
+	return openSimulated(path, o)
 }
 
 // OpenLibrary is Open for the contents of a shared library, which it keeps in a temporary file

@@ -54,6 +54,29 @@ func TestSilentConstant(t *testing.T) {
 	}
 }
 
+// TestWatch looks at what is said before and after compiled code runs.
+func TestWatch(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tiny.so")
+	if err := os.WriteFile(file, build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[codegen.SO], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	_, err := verify.Verify(context.Background(), verify.Input{Program: tiny(false, ir.Xor), SO: file, Inputs: picture(),
+		Watch: func(r *verify.Report, at *verify.Running) {
+			if at == nil {
+				got = append(got, "-")
+				return
+			}
+			if got = append(got, at.What); len(r.Stages) != 4 || at.Stage > 0 && !r.Stages[at.Stage-1].OK {
+				t.Errorf("%s: %+v", at.What, r)
+			}
+		}})
+	want := []string{"loading", "-", "stage fire/bits", "-", "stage fire/scores", "-", "stage out/left", "-", "stage out/right", "-", "network", "-"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestConstantsBeyondTheEnd has a Program whose constants are not in the file's block.
 func TestConstantsBeyondTheEnd(t *testing.T) {
 	so := build(t, machine(t, targets.HostName), tiny(true, ir.Xor))[codegen.SO]

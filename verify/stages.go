@@ -100,7 +100,11 @@ var errCrashed = errors.New("crashed")
 // outputs.
 func (v *verifier) network(ctx context.Context) ([][]byte, error) {
 	n := len(v.in.Program.Stages)
-	results, err := v.e.Run(ctx, []engine.Job{{Inputs: v.set.Inputs, Fill: networkFill, Last: n, Outputs: true}})
+	var results []engine.Result
+	err := v.watch(v.e.Kind(), n, func() (err error) {
+		results, err = v.e.Run(ctx, []engine.Job{{Inputs: v.set.Inputs, Fill: networkFill, Last: n, Outputs: true}})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,11 @@ type Input struct {
 	Elsewhere func(path string) (engine.Far, error)
 	// Progress, if not nil, is called before each stage, and once more with done == total.
 	Progress func(done, total int, stage string)
-	// Limit bounds the time of a stage; 0 means a minute.
+	// Watch, if not nil, is called before compiled code runs in this process, which may not survive
+	// that, and once it returned, then with nil. The Report is as far as it is known.
+	Watch func(r *Report, running *Running)
+	// Limit bounds the time of a stage under simulation; 0 means a minute. Code that runs in this
+	// process cannot be stopped: there the limit is up to Watch.
 	Limit time.Duration
 }
 
@@ -66,7 +70,8 @@ func (e *MismatchError) Error() string {
 }
 
 // Verify compares the artifact's constants with the Program's, and runs the artifact and the
-// definition. Differences, and code that crashes, are in the Report and no error.
+// definition. Differences, and code that crashes under simulation, are in the Report and no error.
+// Code that crashes natively takes this process along.
 //
 // It fails with *MismatchError, and with *ir.Error or *interp.RuntimeError if the definition cannot
 // be run (on these inputs). Other errors are those of engine.Open for the artifact, or ctx's error.
@@ -109,11 +114,14 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 		r.Stages = append(r.Stages, s)
 	}
 	v := &verifier{in: in, report: r, tensors: tensors(d), compiled: map[*ir.Func]*interp.Compiled{}}
-	v.e, err = engine.Open(in.SO, engine.Options{Threads: in.Threads, Simulate: in.Simulate, Apart: true,
-		Limit: in.Limit, Elsewhere: in.Elsewhere})
-	if err != nil && in.Library != nil {
-		err = engine.OwnLibrary(err)
-	}
+	o := engine.Options{Threads: in.Threads, Simulate: in.Simulate, Limit: in.Limit, Elsewhere: in.Elsewhere}
+	err = v.watch(engine.Choose(d.Arch, d.Features, o), -1, func() (err error) {
+		v.e, err = engine.Open(in.SO, o)
+		if err != nil && in.Library != nil {
+			err = engine.OwnLibrary(err)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,8 @@ import (
 // maxKept bounds the copies of the workspace that are kept at a time, in bytes.
 const maxKept = 256 << 20
 
-// walk is the progress through the stages. A batch runs several of them, since it costs a process.
+// walk is the progress through the stages. A batch runs several of them if batches are cheap and a
+// crash ends another process. Otherwise each runs by itself.
 type walk struct {
 	maxBytes int              // at most, in bytes
 	first    int              // of the stages in states
@@ -33,8 +34,12 @@ func (v *verifier) step(ctx context.Context, i int) (before, after *engine.Memor
 // of the last batch.
 func (v *verifier) batch(ctx context.Context, first int) error {
 	w := &v.walk
-	size := v.e.Describe().WorkspaceBytes(v.in.Threads)
-	last := min(len(v.in.Program.Stages), first+max(1, w.maxBytes/int(max(1, size))))
+	last := first + 1
+	if v.e.Kind() != engine.Native {
+		d := v.e.Describe()
+		size := d.WorkspaceBytes(v.in.Threads)
+		last = min(len(v.in.Program.Stages), first+max(1, w.maxBytes/int(max(1, size))))
+	}
 	var jobs []engine.Job
 	var states []*engine.Memory
 	if first == 0 {
@@ -45,7 +50,11 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 	for i := first; i < last; i++ {
 		jobs = append(jobs, engine.Job{First: i, Last: i + 1, Keep: true})
 	}
-	results, err := v.e.Run(ctx, jobs)
+	var results []engine.Result
+	err := v.watch(v.e.Kind(), first, func() (err error) {
+		results, err = v.e.Run(ctx, jobs)
+		return err
+	})
 	var fault *engine.FaultError
 	if last > first+1 && errors.As(err, &fault) {
 		w.maxBytes = 1 // which stage it was shows when they run one by one

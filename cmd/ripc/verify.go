@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -73,9 +74,11 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
+			if isVerifyWorker() {
+				return verifyWorker(cmd.Context(), os.Stdin, rawWriter(cmd.OutOrStdout()), r)
+			}
 			p := newProgress()
-			r.Progress = p.step
-			rep, err := ripc.Verify(cmd.Context(), r)
+			rep, err := verifyApart(cmd.Context(), r.Limit, p.step)
 			p.done()
 			if err != nil {
 				return err

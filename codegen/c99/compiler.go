@@ -75,8 +75,7 @@ func (c Compiler) CompileShared(ctx context.Context, name string, source []byte)
 		return nil, err
 	}
 	words := strings.Fields(command)
-	args := append([]string{"-std=c99", "-O2", "-fPIC", "-shared", "-nostartfiles",
-		"-Wl,-soname," + name + ".so"}, words[1:]...)
+	args := append([]string{"-std=c99", "-O2", "-fPIC", "-shared", "-Wl,-soname," + name + ".so"}, words[1:]...)
 	args = append(args, "-o", "network.so", "network.c")
 	if words[0], err = exec.LookPath(words[0]); err != nil {
 		return nil, &CompilerError{Command: command, Err: err}
