@@ -279,11 +279,11 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		made = m
 	}
 	spatial := ops.Spatial
-	if made == n && a.EachPosition() {
-		spatial = ops.Rows(x.Shape)
-	}
 	in := x.Value
-	in.Shape = spatial(x.Shape)
+	if in.Shape = spatial(x.Shape); made == n && a.EachPosition() && in.Shape[1]*in.Shape[2] == 1 {
+		spatial = ops.Row
+		in.Shape = spatial(x.Shape)
+	}
 	shape := in.Shape
 	form, dst := l.store(made)
 	args, others := []string{src}, []layout.Tensor(nil)

@@ -1,10 +1,6 @@
 package ops
 
-import (
-	"slices"
-
-	"ripc/ir"
-)
+import "ripc/ir"
 
 // Spatial returns a logical shape of 1 to 6 axes as [batch, h, w, c]: dense tensors are 1x1 images,
 // and axes before the last four count as one. The row-major order of elements and the last axis are
@@ -19,18 +15,11 @@ func Spatial(shape []int) []int {
 	return out
 }
 
-// Rows returns Spatial for the tensors of a layer over x that computes each position alone. The
-// axes before the channels move to the right until x has more than one column: the vectors of a
-// batch are the pixels of one row, which schedules divide into tiles.
-func Rows(x []int) func(shape []int) []int {
-	move := 0
-	for s := Spatial(x); move < 2 && s[2-move] == 1; {
-		move++
-	}
-	return func(shape []int) []int {
-		s := Spatial(shape)
-		return slices.Concat(slices.Repeat([]int{1}, move), s[:3-move], s[3:])
-	}
+// Row is Spatial for the tensors of a layer over single vectors: those of a batch are the pixels of
+// one row, which schedules divide into tiles.
+func Row(shape []int) []int {
+	s := Spatial(shape)
+	return []int{1, 1, s[0] * s[1] * s[2], s[3]}
 }
 
 // place lists where the axes of a tensor of some rank are among those of spread.

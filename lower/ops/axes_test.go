@@ -63,27 +63,6 @@ func moves(t *rapid.T, float func() *ir.Func, packed func(bits int, enc ir.Encod
 	wantWords(t, f, words(run(t, f, pack(x, bits, shape[len(shape)-1]))), pack(want, bits, to[len(to)-1]))
 }
 
-// TestRows: the order of elements and the channels stay, and x has columns if it has positions at all.
-func TestRows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawRank(t, "shape")
-		of := ops.Rows(s)
-		x := of(s)
-		if len(x) != 4 || elems(x) != elems(s) || x[3] != s[len(s)-1] || x[2] == 1 && elems(x) != x[3] {
-			t.Errorf("%v as rows: %v", s, x)
-		}
-		each := []int{1, 1, 1, s[len(s)-1]}
-		if got := of(each[3:]); !slices.Equal(got, each) {
-			t.Errorf("channels beside %v as rows: %v", s, got)
-		}
-		all := ops.Spatial(s)
-		rest := slices.DeleteFunc(slices.Clone(all[:3]), func(n int) bool { return n == 1 })
-		if got := slices.DeleteFunc(slices.Clone(x[:3]), func(n int) bool { return n == 1 }); !slices.Equal(got, rest) {
-			t.Errorf("%v as rows: %v", s, x)
-		}
-	})
-}
-
 func TestTranspose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawRank(t, "shape")
