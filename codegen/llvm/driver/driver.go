@@ -24,8 +24,8 @@
 // all nthreads calls have returned.
 //
 // The result is 0 if all is well. It is 1 if tid is not below nthreads, nthreads is above 256, or
-// sync is needed and null. It is 2 if a buffer or an array of pointers is null, or a buffer or sync is not 64-byte
-// aligned. It is 3 if first is above last or last above the number of stages.
+// sync is needed and null. It is 2 if a buffer or an array of pointers is null, or a buffer or sync
+// is not 64-byte aligned. It is 3 if first is above last or last above the number of stages.
 //
 // Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings
 // come back at the end.
