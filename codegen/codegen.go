@@ -44,8 +44,8 @@ type Backend interface {
 //	(scratch, uint32 tid, uint32 nthreads)
 //
 // All pointers are aligned to abi.Align. No two overlap, except an output over an input (ir.Param).
-// All nthreads threads call it, each with its own tid. They share a parallel loop; without one,
-// thread 0 runs the kernel.
+// A call runs unit tid of the nthreads units of the parallel loops; any thread may make it. Without
+// a parallel loop, unit 0 is the whole kernel, and the others do nothing.
 type Kernel struct {
 	Symbol  string
 	Text    []byte // in the back end's language

@@ -17,7 +17,7 @@ typedef struct ripc_sync {
 } ripc_sync;
 /* What the functions return. */
 #define RIPC_OK 0
-#define RIPC_BAD_THREADS 1 /* tid >= nthreads, or no sync for several threads */
+#define RIPC_BAD_THREADS 1 /* tid >= nthreads, nthreads > 256, or no sync for several threads */
 #define RIPC_BAD_BUFFER 2  /* a buffer or an array of buffers is null, or a buffer is not aligned */
 #define RIPC_BAD_STAGES 3  /* first > last, or last beyond the number of stages */
 #endif

@@ -30,6 +30,7 @@ type header struct {
 	Program, Upper, Hash, Run, Common string
 	Stack, Align                      int64
 	Number, Threads                   int
+	MaxThreads, SyncBytes             int
 }
 
 // For returns h for an example with n threads.
@@ -57,7 +58,7 @@ func (m *Image) header(hash string) []byte {
 	d := m.Description
 	h := header{Artifact: d, Program: m.Program.Name, Upper: strings.ToUpper(d.Name), Hash: hash,
 		Run: abi.Run(d.Name, hash), Common: Common, Stack: stackFrames, Align: abi.Align,
-		Number: versionNumber(d.Compiler)}
+		Number: versionNumber(d.Compiler), MaxThreads: abi.MaxThreads, SyncBytes: abi.SyncBytes}
 	for _, k := range m.Kernels {
 		h.Stack = max(h.Stack, k.Stack+stackFrames)
 	}

@@ -47,7 +47,11 @@
  *     }
  *     ...
  *     pthread_t threads[4];
- *     for (uintptr_t i = 1; i < 4; i++) pthread_create(&threads[i], NULL, thread, (void *)i);
+ *     for (uintptr_t i = 1; i < 4; i++) {
+ *         if (pthread_create(&threads[i], NULL, thread, (void *)i) != 0) {
+ *             return 1; // from main: a run needs all 4 calls
+ *         }
+ *     }
  *     thread((void *)0);
  *     for (int i = 1; i < 4; i++) pthread_join(threads[i], NULL);
  */
@@ -79,7 +83,7 @@ static inline const char *ripc_status_text(int status)
     case RIPC_OK:
         return "ok";
     case RIPC_BAD_THREADS:
-        return "bad threads: tid must be below nthreads, and several threads need a ripc_sync";
+        return "bad threads: tid must be below nthreads, which is at most {{.MaxThreads}}; several threads need a ripc_sync";
     case RIPC_BAD_BUFFER:
         return "bad buffer: inputs, outputs, workspace and ripc_sync must be aligned to 64 bytes, and none may be null";
     case RIPC_BAD_STAGES:
@@ -110,10 +114,15 @@ static inline const char *ripc_status_text(int status)
 #define {{.Name}}_run {{.Run}}
 #define {{.Upper}}_ABI "{{.Hash}}" /* the hash */
 
-/* Runs the network. in holds a pointer for each input, out one for each output. All nthreads threads must call it with
- * the same arguments but for tid = 0 .. nthreads-1; sync may be null if nthreads is 1. All outputs are complete when
- * any of the calls returns RIPC_OK. Threads that wait for each other yield, so give them one priority: under a
- * real-time policy (SCHED_FIFO), one of lower priority might never get to run. */
+/* Does not compile if the first header that is included has a ripc_sync that is too small for this network. */
+typedef char {{.Name}}_sync_fits[sizeof(ripc_sync) >= {{.SyncBytes}} ? 1 : -1];
+
+/* Runs the network. in holds a pointer for each input, out one for each output. A run is nthreads calls, at most {{.MaxThreads}}, with
+ * the same arguments but for tid: each of 0 .. nthreads-1 calls exactly once a run. sync may be null if nthreads is 1.
+ * All outputs are complete when any of the calls returns RIPC_OK. A call may return before others have begun. So in, out,
+ * the buffers, workspace, sync and the library must stay until all nthreads calls have returned. With fewer calls, this
+ * run or the next waits for ever. Threads that wait sleep or yield. Give them one priority: under a real-time policy
+ * (SCHED_FIFO), a thread of lower priority might never get to run. */
 int {{.Name}}_run(const void *const *in, void *const *out, void *workspace, uint32_t tid, uint32_t nthreads,
     ripc_sync *sync);
 

@@ -14,6 +14,7 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/llvm"
+	"ripc/internal/abi"
 	"ripc/internal/need"
 	"ripc/targets"
 )
@@ -98,6 +99,23 @@ func code(header string) (code string, comments []string) {
 func hostile() []string {
 	return []string{`*\ int evil; \*`, `*/ int evil; /*`, `**\\ int evil; //**`, "a\\", "a\\\n", "*??/\n/ int evil;", "??/", "*", "/", "//", "/*", "*/",
 		"line\nbreak\r\v\f\u0085\u2028\u2029", "\x00\x1b[31m\x7f\u009b", "\u202e\u2066\u2069\u200e\u200f\u061c", "\xff\xfe", "{name}", `"`, "größe"}
+}
+
+// TestSyncBytes checks the sizes of ripc_sync that are written by hand.
+func TestSyncBytes(t *testing.T) {
+	python, err := os.ReadFile("../examples/python/ripc.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("bytes[%d];", abi.SyncBytes); !strings.Contains(codegen.Common, want) {
+		t.Errorf("common.h does not have %q", want)
+	}
+	if want := fmt.Sprintf("nthreads > %d,", abi.MaxThreads); !strings.Contains(codegen.Common, want) {
+		t.Errorf("common.h does not have %q", want)
+	}
+	if want := fmt.Sprintf("\nSYNC_BYTES = %d\n", abi.SyncBytes); !strings.Contains(string(python), want) {
+		t.Errorf("ripc.py does not have %q", want)
+	}
 }
 
 // TestHeaderHostileNames compiles headers with names that try to leave their comments.

@@ -114,8 +114,8 @@ func (e *ThreadsError) Unwrap() error { return e.Err }
 // StatusError is a non-zero return value of an artifact's entry point.
 type StatusError struct {
 	Name string // the artifact's name
-	// Code is 1 for tid >= nthreads or a missing sync, 2 for a buffer that is null or not aligned,
-	// 3 for no such stages.
+	// Code is 1 for tid >= nthreads, more than 256 threads or a missing sync, 2 for a buffer that
+	// is null or not aligned, 3 for no such stages.
 	Code int
 }
 

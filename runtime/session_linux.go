@@ -34,7 +34,7 @@ type Session struct {
 	work    []byte
 	in, out uintptr // arrays of pointers to inputs and outputs
 	workAt  uintptr // address of work
-	sync    uintptr // barrier; 0 for one thread
+	sync    uintptr // address of ripc_sync; 0 for one thread
 	team    *team   // threads 1..threads-1; nil for one thread
 
 	mu     sync.Mutex // held during a run

@@ -27,8 +27,10 @@ const (
 	// Entered, Left and Units are the offsets of 32-bit counters for threads that share units of
 	// work: the threads that began a run, those that ended it, and the units of a stage that are
 	// not done. Stage counts the stages that were opened, and Asleep the threads that wait for it
-	// in the kernel. Claims has a word for each thread, in claimLines cache lines in turn.
+	// in the kernel. Seats has a bit for each thread, set while the thread's call counts for the
+	// run. Claims has a word for each thread, in claimLines cache lines in turn.
 	Entered, Left, Units = 0, 4, 8
+	Seats                = 12
 	Stage, Asleep        = 64, 68
 	Claims, claimLines   = 128, 16
 	// MaxThreads is the number of threads with a word in Claims.
@@ -38,7 +40,7 @@ const (
 // Results of the entry points.
 const (
 	OK         = 0
-	BadThreads = 1 // tid >= nthreads, or no sync for several threads
+	BadThreads = 1 // tid >= nthreads, nthreads > MaxThreads, or no sync for several threads
 	BadBuffer  = 2 // a buffer, or an array of pointers to some, is null, or a buffer is not aligned to Align
 	BadStages  = 3 // first > last, or last beyond the number of stages
 )

@@ -84,7 +84,7 @@ func (a *Artifact) MACs() int64 {
 	return n
 }
 
-// Stage is one step between two barriers.
+// Stage is one step of a run. It begins when all units of the stage before it are done.
 type Stage struct {
 	Name   string   `json:"name"`
 	Op     string   `json:"op"`

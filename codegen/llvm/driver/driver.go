@@ -20,9 +20,12 @@
 // So a thread that the system has taken from its processor holds up the others only by the unit
 // that it runs. Threads without work look for it a while, then sleep in the kernel.
 //
-// The result is 0 if all is well. It is 1 if the thread numbers make no sense, or if sync is needed
-// and null. It is 2 if a buffer or an array of pointers is null, or a buffer or sync is not 64-byte
-// aligned. It is 3 if first is above last or last above the number of stages.
+// A call counts for the first run in which no other call with the same tid counts. A run ends when
+// all nthreads calls have returned.
+//
+// The result is 0 if all is well. It is 1 if tid is not below nthreads, nthreads is above 256, or
+// sync is needed and null. It is 2 if a buffer or an array of pointers is null, or a buffer or sync
+// is not 64-byte aligned. It is 3 if first is above last or last above the number of stages.
 //
 // Floats are computed with subnormals flushed to zero, rounding to nearest; the caller's settings
 // come back at the end.
@@ -66,9 +69,10 @@ type driver struct {
 	Row                              rows.Row
 	ABI                              sync // offsets in ripc_sync
 	MaxThreads                       int
-	BadThreads, BadBuffer, BadStages int  // results
-	Narrow                           bool // addresses have 32 bits
-	Workspace                        bool // it is used
+	Seats                            []int // words of the seats, the first one last
+	BadThreads, BadBuffer, BadStages int   // results
+	Narrow                           bool  // addresses have 32 bits
+	Workspace                        bool  // it is used
 	Arrays                           []array
 	Checks                           []string // of pointers, but the first one
 	Kernels                          []kernel
@@ -77,7 +81,7 @@ type driver struct {
 }
 
 // sync has the offsets in ripc_sync.
-type sync struct{ Entered, Left, Units, Stage, Asleep, Claims int }
+type sync struct{ Entered, Left, Units, Seats, Stage, Asleep, Claims int }
 
 // array is an argument of run with N pointers to buffers.
 type array struct {
@@ -121,7 +125,8 @@ func Driver(p *ir.Program, info DriverInfo, t targets.Target) ([]byte, error) {
 		return nil, fmt.Errorf("driver of %s: %d stages, at most %d are possible", info.Name, len(p.Stages), maxStages)
 	}
 	d := &driver{DriverInfo: info, Arch: a, BadThreads: abi.BadThreads, BadBuffer: abi.BadBuffer,
-		ABI: sync{abi.Entered, abi.Left, abi.Units, abi.Stage, abi.Asleep, abi.Claims}, MaxThreads: abi.MaxThreads,
+		ABI:        sync{abi.Entered, abi.Left, abi.Units, abi.Seats, abi.Stage, abi.Asleep, abi.Claims},
+		MaxThreads: abi.MaxThreads, Seats: seatWords(),
 		BadStages: abi.BadStages, Narrow: t.PointerBits() == 32, Workspace: size > 0}
 	if d.Narrow && size > math.MaxInt32 {
 		return nil, fmt.Errorf("driver of %s: a workspace of %d bytes does not fit the address space of target %s",
@@ -183,6 +188,15 @@ func (d *driver) arrays(p *ir.Program) map[string]string {
 		d.Arrays = append(d.Arrays, array{name, n})
 	}
 	return places
+}
+
+// seatWords returns the numbers of the words of the seats, the first one last.
+func seatWords() []int {
+	words := make([]int, abi.MaxThreads/32)
+	for i := range words {
+		words[i] = len(words) - 1 - i
+	}
+	return words
 }
 
 // place gives the address of b, called name, in the workspace or in the weights.

@@ -231,9 +231,11 @@ sleep: {{/* FUTEX_WAIT_PRIVATE while the number is g */}}
 done:
   ret void
 }
-{{/* share runs stages first to last-1 together with the other threads. The first thread that enters opens the first stage.
-A thread counts the units that it has run when it finds no more, and who counts the last one of a stage opens the next. The
-last thread that leaves makes the counters ready for the next run, for which threads that are back already wait. */}}
+{{/* share runs stages first to last-1 together with the other threads. Each tid has a bit, its seat, and takes it in each run
+once. A thread that is back while its seat is taken waits for the next run. The first thread that enters opens the first stage.
+A thread counts the units that it has run when it finds no more. The thread that counts the last unit of a stage opens the next
+stage. The last thread that leaves makes the counters ready for the next run, then frees the seats. The seat of thread 0 comes
+last: so the next run cannot end before all seats are free. */}}
 define internal void @share(ptr %in, ptr %out, ptr %ws, ptr %scratch, i32 %tid, i32 %n, ptr %sync, i32 %first, i32 %last) noinline #0 {
 entry:
   %entered = getelementptr i8, ptr %sync, i32 {{.ABI.Entered}}
@@ -241,24 +243,28 @@ entry:
   %units = getelementptr i8, ptr %sync, i32 {{.ABI.Units}}
   %gate = getelementptr i8, ptr %sync, i32 {{.ABI.Stage}}
   %word.0 = call ptr @claim(ptr %sync, i32 0)
+  %seats = getelementptr i8, ptr %sync, i32 {{.ABI.Seats}}
+  %seat.word = lshr i32 %tid, 5
+  %seat.in.word = and i32 %tid, 31
+  %seat.bit = shl i32 1, %seat.in.word
+  %seat = getelementptr i32, ptr %seats, i32 %seat.word
   br label %enter
 
 enter:
-  %e = load atomic i32, ptr %entered acquire, align 4
-  %full = icmp uge i32 %e, %n
-  br i1 %full, label %early, label %count
+  %seat.old = atomicrmw or ptr %seat, i32 %seat.bit acq_rel, align 4
+  %seat.taken = and i32 %seat.old, %seat.bit
+  %is.early = icmp ne i32 %seat.taken, 0
+  br i1 %is.early, label %early, label %count
 
 early:
   %ignored = {{.Arch.Yield}}
-  br label %enter
+  %seats.now = load atomic i32, ptr %seat acquire, align 4
+  %seat.now = and i32 %seats.now, %seat.bit
+  %still.early = icmp ne i32 %seat.now, 0
+  br i1 %still.early, label %early, label %enter
 
 count:
-  %e.next = add i32 %e, 1
-  %e.pair = cmpxchg ptr %entered, i32 %e, i32 %e.next acq_rel monotonic, align 4
-  %e.ok = extractvalue { i32, i1 } %e.pair, 1
-  br i1 %e.ok, label %in.run, label %enter
-
-in.run:
+  %e = atomicrmw add ptr %entered, i32 1 acq_rel, align 4
   %opens = icmp eq i32 %e, 0
   br i1 %opens, label %begin, label %round
 
@@ -345,10 +351,12 @@ leave:
   br i1 %is.last, label %reset, label %done
 
 reset:
-  store atomic i32 0, ptr %left monotonic, align 4
-  store atomic i32 0, ptr %word.0 monotonic, align 4
+  store atomic i32 0, ptr %left release, align 4
+  store atomic i32 0, ptr %word.0 release, align 4
   store atomic i32 0, ptr %entered release, align 4
-  br label %done
+{{range .Seats}}  %seats.{{.}} = getelementptr i32, ptr %seats, i32 {{.}}
+  store atomic i32 0, ptr %seats.{{.}} release, align 4
+{{end}}  br label %done
 
 done:
   ret void

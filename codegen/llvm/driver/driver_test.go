@@ -293,6 +293,82 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// counter is a Program of one stage that makes n slots of y greater by 1 if those of x are greater by 1.
+func counter(n int) (*ir.Program, driver.DriverInfo) {
+	p := &ir.Program{Name: "m", Stages: []ir.Stage{{Name: "s", Func: "count", Args: []string{"x", "y"}}}}
+	for name, kind := range map[string]ir.BufKind{"x": ir.InputBuf, "y": ir.OutputBuf} {
+		p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: ir.I32, Shape: []int{n}}, Kind: kind})
+	}
+	return p, driver.DriverInfo{Name: "m", Run: "m_run_1", Units: map[string]int{"count": 1},
+		Kernels: map[string]string{"count": "count"}}
+}
+
+// TestSeats makes the calls of several threads one after the other: the first one runs all units, and the last one ends the run.
+func TestSeats(t *testing.T) {
+	const most = 256
+	p, d := counter(most)
+	call := load(t, p, d)
+	_, sync0 := block(abi.SyncBytes)
+	for _, n := range []int{17, 2, 64, 31, 256, 33, 256} {
+		x, xAt := block(4 * most)
+		y, yAt := block(4 * most)
+		in, out := []uintptr{xAt}, []uintptr{yAt}
+		want := make([]int32, most)
+		for range 3 {
+			for i := range n {
+				want[i]++
+			}
+			copy(i32s(x), want)
+			for k := range n {
+				tid := n - 1 - k
+				if r := call("_run", uintptr(unsafe.Pointer(&in[0])), uintptr(unsafe.Pointer(&out[0])), 0, uintptr(tid), uintptr(n), sync0); r != 0 {
+					t.Errorf("thread %d of %d: %d", tid, n, r)
+				}
+				if got := i32s(y); !slices.Equal(got, want) {
+					t.Fatalf("thread %d of %d returns %v, want %v", tid, n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestBack calls as thread 0 again before thread 1 has called: the second call waits, and runs on the new input.
+func TestBack(t *testing.T) {
+	p, d := counter(2)
+	call := load(t, p, d)
+	_, sync0 := block(abi.SyncBytes)
+	x, xAt := block(64)
+	y, yAt := block(64)
+	in, out := []uintptr{xAt}, []uintptr{yAt}
+	run := func(tid uintptr) {
+		if r := call("_run", uintptr(unsafe.Pointer(&in[0])), uintptr(unsafe.Pointer(&out[0])), 0, tid, 2, sync0); r != 0 {
+			t.Errorf("thread %d: %d", tid, r)
+		}
+	}
+	i32s(x)[0], i32s(x)[1] = 1, 1
+	run(0)
+	i32s(x)[0], i32s(x)[1] = 2, 2
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		run(0)
+	}()
+	select {
+	case <-back:
+		t.Fatal("thread 0 returns twice in one run")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if got := i32s(y)[:2]; !slices.Equal(got, []int32{1, 1}) {
+		t.Errorf("the first run gives %v", got)
+	}
+	run(1)
+	<-back
+	run(1)
+	if got := i32s(y)[:2]; !slices.Equal(got, []int32{2, 2}) {
+		t.Errorf("the second run gives %v", got)
+	}
+}
+
 func TestRunStages(t *testing.T) {
 	p, d := chain()
 	call := load(t, p, d)
@@ -350,6 +426,16 @@ func TestStatus(t *testing.T) {
 	} {
 		if got := call("_run_stages", at(in), at(in), a, 0, 1, 0, c.first, c.last); got != c.want {
 			t.Errorf("stages %d to %d: %d, want %d", c.first, c.last, got, c.want)
+		}
+	}
+	for n, want := range map[uintptr]uintptr{17: 0, 64: 0, 256: 0, 257: 1} {
+		for _, tid := range []uintptr{0, 16, n - 1} {
+			if got := call("_run_stages", at(in), at(in), a, tid, n, s, 3, 3); got != want {
+				t.Errorf("thread %d of %d: %d, want %d", tid, n, got, want)
+			}
+		}
+		if got := call("_run_stages", at(in), at(in), a, n, n, s, 3, 3); got != 1 {
+			t.Errorf("thread %d of %d: %d, want 1", n, n, got)
 		}
 	}
 	if got := call("_run_1", at(in), at(in), a, 0, 1, 0); got != 0 {

@@ -15,6 +15,8 @@ type state struct {
 	claims                             [most]word
 	begun, done                        uint32 // bit 8*stage+unit
 	threads                            [most]thread
+	run                                int8  // number of the run under way
+	seats                              uint8 // bit tid
 }
 
 type word struct{ stage, limit, next int8 }
@@ -53,16 +55,31 @@ const (
 	resetLeft
 	resetWord
 	resetEntered
+	resetOthers
+	resetZero
 	ended
 )
 
-// model is a network's stages with the units of a thread's part, 0 of one unit for all threads.
+// model is a network's stages with the units of a thread's part, 0 of one unit for all threads, and the calls of each thread.
 type model struct {
 	n      int8
 	stages []int8
+	calls  []span
 }
 
-func (m model) last() int8 { return int8(len(m.stages)) }
+// span is the range of stages of a call.
+type span struct{ first, last int8 }
+
+// runs returns n calls of all stages.
+func runs(n int, stages ...int8) (calls []span) {
+	for range n {
+		calls = append(calls, span{0, int8(len(stages))})
+	}
+	return calls
+}
+
+// call returns the number of a thread's call.
+func (m model) call(th *thread) int8 { return int8(len(m.calls)) - th.runs }
 
 // parts returns the number of units of a stage.
 func (m model) parts(s int8) int8 {
@@ -72,18 +89,18 @@ func (m model) parts(s int8) int8 {
 	return m.n * m.stages[s]
 }
 
-// all has the bits of the units of stages 0 to s-1.
-func (m model) all(s int8) (bits uint32) {
-	for k := range s {
+// all has the bits of the units of the stages from r.first to s-1.
+func (m model) all(r span, s int8) (bits uint32) {
+	for k := r.first; k < s; k++ {
 		bits |= (1<<m.parts(k) - 1) << (8 * k)
 	}
 	return bits
 }
 
-// limits returns the units of the words of thread 0 and of the others in stage s.
-func (m model) limits(s int8) (zero, others int8) {
+// limits returns the units of the words of thread 0 and of the others in stage s of r.
+func (m model) limits(r span, s int8) (zero, others int8) {
 	switch {
-	case s == m.last():
+	case s == r.last:
 		return 0, 0
 	case m.stages[s] == 0:
 		return 1, 0
@@ -94,37 +111,39 @@ func (m model) limits(s int8) (zero, others int8) {
 // step returns the state after the next access of thread t. ok is false if t sleeps or has ended.
 func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 	th := &s.threads[t]
+	var r span // of the call; none once it has left
+	if th.runs > 0 {
+		r = m.calls[m.call(th)]
+	}
 	to := func(l label) { th.at = l }
 	open := func(stage int8) { th.s, th.v = stage, m.n-1; to(openUnits) }
 	switch th.at {
 	case enter:
-		if th.e = s.entered; th.e < m.n {
+		if s.seats&(1<<t) == 0 {
+			s.seats |= 1 << t
 			to(count)
 		}
 	case count:
-		if s.entered != th.e {
-			to(enter)
-			break
-		}
+		th.e = s.entered
 		s.entered++
 		if to(round); th.e == 0 {
-			open(0)
+			open(r.first)
 		}
 	case openUnits:
-		if s.units = 0; th.s < m.last() {
+		if s.units = 0; th.s < r.last {
 			s.units = m.parts(th.s)
 		}
 		if to(openOthers); m.n == 1 {
 			to(openZero)
 		}
 	case openOthers:
-		_, others := m.limits(th.s)
+		_, others := m.limits(r, th.s)
 		s.claims[th.v] = word{th.s, others, 0}
 		if th.v--; th.v == 0 {
 			to(openZero)
 		}
 	case openZero:
-		zero, _ := m.limits(th.s)
+		zero, _ := m.limits(r, th.s)
 		s.claims[0] = word{th.s, zero, 0}
 		to(openCount)
 	case openCount:
@@ -164,9 +183,9 @@ func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 		switch {
 		case s.begun&bit != 0:
 			return s, false, fmt.Errorf("unit %d of stage %d runs twice", unit, th.s)
-		case s.done&m.all(th.s) != m.all(th.s):
+		case s.done&m.all(r, th.s) != m.all(r, th.s):
 			return s, false, fmt.Errorf("stage %d begins before those in front of it are done", th.s)
-		case s.begun&^m.all(th.s+1) != 0:
+		case s.begun&^m.all(r, th.s+1) != 0:
 			return s, false, fmt.Errorf("stage %d goes on behind a later one", th.s)
 		}
 		s.begun |= bit
@@ -182,7 +201,7 @@ func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 			open(th.s + 1)
 		}
 	case idle:
-		if to(wait); s.claims[0].stage == m.last() {
+		if to(wait); s.claims[0].stage == r.last {
 			to(leave)
 		}
 	case wait:
@@ -202,8 +221,11 @@ func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 		s.asleep--
 		to(wait)
 	case leave:
-		if s.done != m.all(m.last()) {
+		if s.done != m.all(r, r.last) {
 			return s, false, fmt.Errorf("a thread leaves before all stages are done")
+		}
+		if m.call(th) != s.run {
+			return s, false, fmt.Errorf("call %d of thread %d leaves in run %d", m.call(th), t, s.run)
 		}
 		s.left++
 		th.runs--
@@ -223,6 +245,13 @@ func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 		to(resetEntered)
 	case resetEntered:
 		s.entered, s.begun, s.done = 0, 0, 0
+		s.run++
+		to(resetOthers)
+	case resetOthers: // the seats have two words here, with two bits in the first
+		s.seats &= 3
+		to(resetZero)
+	case resetZero:
+		s.seats &^= 3
 		if to(ended); th.runs > 0 {
 			to(enter)
 		}
@@ -234,7 +263,7 @@ func (m model) step(s state, t int8) (_ state, ok bool, err error) {
 // forget clears the registers that the next labels do not read, so that fewer states differ.
 func (th *thread) forget() {
 	switch th.at {
-	case enter, leave, ended, resetLeft, resetWord, resetEntered:
+	case enter, leave, ended, resetLeft, resetWord, resetEntered, resetOthers, resetZero:
 		*th = thread{at: th.at, runs: th.runs}
 	case round, openUnits, openCount, openWake, openZero, openOthers:
 		th.e, th.g, th.i, th.c, th.w = 0, 0, 0, 0, word{}
@@ -249,18 +278,23 @@ func (th *thread) forget() {
 }
 
 // TestModel goes through all orders in which threads can access ripc_sync: each unit runs once and in the order of the stages,
-// no thread sleeps on, and runs that follow each other at once are told apart.
+// no thread sleeps on, and each call leaves in its own run, whether the calls run all stages or some.
 func TestModel(t *testing.T) {
-	for _, c := range []struct {
-		model
-		runs int8
-	}{
-		{model{2, []int8{1}}, 3}, {model{2, []int8{0, 2}}, 2}, {model{2, []int8{2, 0, 0, 1}}, 2}, {model{2, []int8{3, 2}}, 1},
-		{model{3, []int8{0, 1}}, 1}, {model{3, []int8{1, 0}}, 1},
+	for _, c := range []model{
+		{2, []int8{1}, runs(3, 1)},
+		{2, []int8{0, 2}, runs(2, 0, 2)},
+		{2, []int8{2, 0, 0, 1}, runs(2, 2, 0, 0, 1)},
+		{2, []int8{3, 2}, runs(1, 3, 2)},
+		{2, []int8{1, 1}, []span{{0, 1}, {1, 2}, {0, 2}}},
+		{2, []int8{0, 1, 1}, []span{{1, 3}, {0, 1}, {0, 1}, {2, 3}}},
+		{3, []int8{0, 1}, runs(1, 0, 1)},
+		{3, []int8{1, 0}, runs(1, 1, 0)},
+		{3, []int8{0}, runs(2, 0)},
+		{3, []int8{0, 0}, []span{{0, 1}, {1, 2}}},
 	} {
 		var first state
 		for k := range c.n {
-			first.threads[k].runs = c.runs
+			first.threads[k].runs = int8(len(c.calls))
 		}
 		for k := c.n; k < most; k++ {
 			first.threads[k].at = ended
@@ -279,7 +313,7 @@ func TestModel(t *testing.T) {
 				if !ok {
 					continue
 				}
-				moved = true
+				moved = moved || next != s
 				if !seen[next] {
 					seen[next] = true
 					todo = append(todo, next)
