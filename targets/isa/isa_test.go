@@ -76,7 +76,7 @@ func TestNames(t *testing.T) {
 func TestNarrowProducts(t *testing.T) {
 	most := func(b ir.Buffer) int64 { r := b.ValueRange(); return max(-r.From, r.To) }
 	for _, i := range All() {
-		if i.Meaning != DotBytes && i.Meaning != DotPairs {
+		if i.Meaning != DotBytes && i.Meaning != DotPairs || slices.Contains(i.Needs, "dotprod") { // sdot and udot add in 32 bits
 			continue
 		}
 		x, w := i.Func.Params[1].Buffer, i.Func.Params[2].Buffer
