@@ -25,7 +25,7 @@ type places struct {
 
 // place is the layout of a place, as large as any system's types.
 type place struct {
-	thread    uintptr // pthread_t
+	_         uintptr // pthread_t, which C writes
 	semaphore [120]byte
 }
 
