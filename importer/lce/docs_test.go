@@ -1,38 +1,27 @@
 package lce
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"ripc/importer/internal/readtest"
 	"ripc/internal/golden"
 )
 
 // TestDocs compares the page's table with what the code supports.
 func TestDocs(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("| operators | as far as |\n|---|---|\n")
 	ops := handlers()
-	var order []string
-	by := map[string][]string{}
+	var all []readtest.Operator
 	for _, custom := range []bool{true, false} {
 		for _, name := range slices.Sorted(maps.Keys(ops)) {
 			if h := ops[name]; h.custom == custom {
-				limits := cmp.Or(h.limits, "all of it")
-				if by[limits] == nil {
-					order = append(order, limits)
-				}
-				by[limits] = append(by[limits], name)
+				all = append(all, readtest.Operator{Name: name, Limits: h.limits})
 			}
 		}
 	}
-	for _, limits := range order {
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(by[limits], ", "), limits)
-	}
-	golden.CheckSection(t, "../../docs/import-larq.md", "<!-- supported operators: begin -->", "<!-- supported operators: end -->", b.String())
+	golden.CheckSection(t, "../../docs/import-larq.md", "<!-- supported operators: begin -->", "<!-- supported operators: end -->", readtest.Table("operators", all))
 }
 
 // TestNames: every supported builtin operator is one of the schema.

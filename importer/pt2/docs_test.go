@@ -1,13 +1,13 @@
 package pt2
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"ripc/importer/internal/readtest"
 	"ripc/internal/golden"
 )
 
@@ -18,16 +18,12 @@ func TestDocs(t *testing.T) {
 
 // supported is the list of docs/import-pt2.md: the operators that are read, by their limits.
 func supported() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Schema %d, which PyTorch 2.9 writes as %d.%d. Later minor versions are read like this one, with a note at the input.\n\n"+
-		"| operators of ATen | as far as |\n|---|---|\n", schemaMajor, schemaMajor, schemaMinor)
-	byLimits := map[string][]string{}
+	var all []readtest.Operator
 	for _, name := range slices.Sorted(maps.Keys(rows())) {
-		byLimits[rows()[name].limits] = append(byLimits[rows()[name].limits], name)
+		all = append(all, readtest.Operator{Name: name, Limits: rows()[name].limits})
 	}
-	for _, limits := range slices.Sorted(maps.Keys(byLimits)) { // "" is the first
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(byLimits[limits], ", "), cmp.Or(limits, "all of it"))
-	}
-	b.WriteString("\nThe in-place forms, such as `relu_`, are read too. Each operator is also computed where all its operands are constants.\n")
-	return b.String()
+	slices.SortStableFunc(all, func(a, b readtest.Operator) int { return strings.Compare(a.Limits, b.Limits) })
+	return fmt.Sprintf("Schema %d, which PyTorch 2.9 writes as %d.%d. Later minor versions are read like this one, with a note at the input.\n\n",
+		schemaMajor, schemaMajor, schemaMinor) + readtest.Table("operators of ATen", all) +
+		"\nThe in-place forms, such as `relu_`, are read too. Each operator is also computed where all its operands are constants.\n"
 }

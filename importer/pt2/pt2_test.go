@@ -8,13 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/importer/internal/readtest"
 	"ripc/ir"
 )
 
@@ -171,29 +171,6 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		made := map[string]bool{}
-		for _, in := range g.Inputs {
-			made[in] = true
-		}
-		for _, n := range g.Nodes {
-			for _, in := range n.Inputs {
-				if !made[in] {
-					t.Fatalf("node %q reads %q before it is made", n.Name, in)
-				}
-			}
-			v, _, err := graph.Infer(g, n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.Name = n.Output; made[v.Name] || !reflect.DeepEqual(v, g.Value(v.Name)) {
-				t.Fatalf("node %q makes %v, the graph says %v", n.Name, v, g.Value(v.Name))
-			}
-			made[v.Name] = true
-		}
-		for _, out := range g.Outputs {
-			if !made[out] {
-				t.Fatalf("no node makes output %q", out)
-			}
-		}
+		readtest.CheckGraph(t, g)
 	})
 }

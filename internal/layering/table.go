@@ -44,6 +44,7 @@ func Table() []Row {
 		{"importer/internal/kit", []string{"graph", "graph/scalar"}, nil},
 		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+		{"importer/internal/readtest", []string{"graph"}, nil},
 		{"importer/internal/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx/internal/onnxpb", "importer/internal/source", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/internal/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/importer/internal/readtest"
 	"ripc/internal/golden"
 )
 
@@ -22,24 +23,18 @@ func supported() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Opsets %d to %d of the standard's operators; later ones are read as the last of these, with a note at the input. QONNX's have the domains `qonnx.custom_op.general`, `onnx.brevitas` and `finn.custom_op.general`, "+
 		"or none; those on channels-last images `qonnx.custom_op.channels_last`; those of onnxruntime `com.microsoft`.\n\n", firstOpset, lastOpset)
-	b.WriteString("| operators | as far as |\n|---|---|\n")
-	var constants, order []string
-	by := map[string][]string{"all of it": nil}
+	var constants []string
+	var all []readtest.Operator
 	for _, k := range slices.SortedFunc(maps.Keys(ops), key.compare) {
 		o := ops[k]
 		if !o.computes() {
 			constants = append(constants, k.name)
 			continue
 		}
-		limits := cmp.Or(o.limits, "all of it")
-		if by[limits] == nil {
-			order = append(order, limits)
-		}
-		by[limits] = append(by[limits], k.name+map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)", microsoft: " (com.microsoft)"}[k.family])
+		name := k.name + map[family]string{qonnx: " (QONNX)", channelsLast: " (QONNX, channels last)", microsoft: " (com.microsoft)"}[k.family]
+		all = append(all, readtest.Operator{Name: name, Limits: o.limits})
 	}
-	for _, limits := range order {
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(by[limits], ", "), limits)
-	}
+	b.WriteString(readtest.Table("operators", all))
 	fmt.Fprintf(&b, "\nOn constants only: %s. Each op above is also computed where all its operands are constants.\n", strings.Join(constants, ", "))
 	return b.String()
 }

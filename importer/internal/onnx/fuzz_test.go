@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/importer/internal/kit"
+	"ripc/importer/internal/readtest"
 	"ripc/internal/f32"
 	"ripc/ir"
 )
@@ -51,45 +51,7 @@ func checkParse(t *testing.T, data []byte) {
 		}
 		return
 	}
-	check(t, g)
-}
-
-// check finds what is wrong with a graph.
-func check(t *testing.T, g *graph.Graph) {
-	made := map[string]bool{}
-	for _, in := range g.Inputs {
-		made[in] = true
-	}
-	names := map[string]bool{}
-	for _, n := range g.Nodes {
-		if names[n.Name] {
-			t.Fatalf("two nodes are called %q", n.Name)
-		}
-		names[n.Name] = true
-		for _, in := range n.Inputs {
-			if !made[in] {
-				t.Fatalf("node %q reads %q before it is made", n.Name, in)
-			}
-		}
-		for key, w := range n.Weights {
-			if w.Elems() != w.Data.Len() {
-				t.Fatalf("node %q: %s of shape %v with %d elements", n.Name, key, w.Shape, w.Data.Len())
-			}
-		}
-		v, _, err := graph.Infer(g, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v.Name = n.Output; made[v.Name] || !reflect.DeepEqual(v, g.Value(v.Name)) {
-			t.Fatalf("node %q makes %v, the graph says %v", n.Name, v, g.Value(v.Name))
-		}
-		made[v.Name] = true
-	}
-	for _, out := range g.Outputs {
-		if !made[out] {
-			t.Fatalf("no node makes output %q", out)
-		}
-	}
+	readtest.CheckGraph(t, g)
 }
 
 // TestSplitAxes: the groups cover both shapes in order and hold as many elements.
