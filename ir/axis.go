@@ -19,8 +19,8 @@ const (
 	Reduce           // channels, or words of them, that are summed
 	Plane            // bit planes of the input
 	WeightPlane      // bit planes of the weights
-	Part             // smaller words in a word (schedule.SetEncoding)
-	Copy             // copies of an element (schedule.Replicate)
+	Part             // smaller words in a word (steps.SetEncoding)
+	Copy             // copies of an element (steps.Replicate)
 	Entry            // entries of a table
 	Half             // halves of a row
 )

@@ -12,7 +12,7 @@ import (
 // setEncoding views the words of a buffer as parts, such as u32 as bytes: the buffer gets an
 // innermost dimension, least significant part first, which is how words lie in memory. Popcounts
 // that are summed up are split into those of the parts, by a loop of their own, so that the parts
-// can become lanes (see Rfactor). Other systems: none.
+// can become lanes (see rfactor). Other systems: none.
 //
 //	@f(%w: u32[3, 64], ...) { ... %acc[%o] += cast<i32>(popcount(%x[%k] ^ %w[%k, %o])) ... }
 //	=> set_encoding w u8

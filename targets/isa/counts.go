@@ -102,7 +102,7 @@ const (
 )
 
 // xorCountWindows are of XorCountWindow. Every second word is kept as its difference from the word
-// before, as schedule.Pair writes it.
+// before, as steps.Pair writes it.
 func xorCountWindows() []Instr {
 	word := func(at string) string {
 		return "select(%c$parity == 1, " + strings.ReplaceAll(at, "#", "%c - 1") + " ^ " +

@@ -38,16 +38,16 @@ type Meaning uint8
 const (
 	// XorCount is acc[l] += popcount(x[0] ^ w[l]).
 	XorCount Meaning = iota
-	// XorCountPair is XorCount for two words with one popcount, as schedule.CarrySave and
-	// schedule.Pair write it.
+	// XorCountPair is XorCount for two words with one popcount, as steps.CarrySave and
+	// steps.Pair write it.
 	XorCountPair
 	// XorCountTile counts words against filters in lanes of bytes: acc[l, i, j] += popcount(x[c,
-	// 2i+j] ^ w[c, l, 2i+j]), which schedule.SetEncoding and schedule.Rfactor make of words.
+	// 2i+j] ^ w[c, l, 2i+j]), which steps.SetEncoding and steps.Rfactor make of words.
 	XorCountTile
 	// XorCountRow is XorCountTile, with Copies, of all words of neighbouring pixels, for several
 	// positions: acc[p, l, i, j] += popcount(x[p+t, c, l%4] ^ w[t, c, l, 2i+j]), with t < Taps.
 	XorCountRow
-	// XorCountWindow is XorCount of the words of a window, which are kept as pairs (schedule.Pair),
+	// XorCountWindow is XorCount of the words of a window, which are kept as pairs (steps.Pair),
 	// for several positions: acc[p, l] += popcount(x[r, p+t, c] ^ w[r, t, c, l]), with r < Rows and
 	// t < Taps.
 	XorCountWindow
@@ -113,7 +113,7 @@ type Instr struct {
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
 	Together                              int // of DotChannels: products that are added up in 16 bits
-	// each word of activations is there once for each filter of a register (schedule.Replicate)
+	// each word of activations is there once for each filter of a register (steps.Replicate)
 	Copies bool
 	Wide   bool // weights are loaded two registers at a time
 	// Bounded says that an index past the table looks up 0, and not the entry of its lower bits.

@@ -18,7 +18,7 @@ type levels [][]value
 // xorCountWindow is the function of isa.XorCountWindow. It counts the words of a window against a
 // vector of filters by carry-save adders (Harley and Seal, see Warren, Hacker's Delight, 5-1):
 // three words of the same weight become one, and one of twice the weight, each in one vpternlogd.
-// Only the final words are counted, by vpshufb. Words are kept as pairs (schedule.Pair),
+// Only the final words are counted, by vpshufb. Words are kept as pairs (steps.Pair),
 // which saves the second difference of each, as in xorCountPair.
 func xorCountWindow(c *code) {
 	// Else LLVM spreads all words at once, for several blocks of filters, and keeps them on the
