@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ripc/ir"
-	"ripc/ir/arith"
 	"ripc/schedule/steps"
 	"ripc/targets"
 	"ripc/targets/isa"
@@ -48,12 +47,7 @@ func channelInstrs(l *Layer, n int) []isa.Instr {
 // where a row is one run of bytes.
 func (l *Layer) pixelStride() int {
 	const cols = 2 // dimension of the levels
-	for _, t := range arith.ToAffine(loads(l.term())[0].Idx[cols]).Terms {
-		if v, ok := t.Atom.(*ir.Var); ok && v.Name == l.sum.loop(ir.Col) {
-			return int(t.Coef)
-		}
-	}
-	return 0
+	return int(coefficients(loads(l.term())[0].Idx[cols])[l.sum.loop(ir.Col)])
 }
 
 // channelKnobs are tileKnobs for the tiles that instructions have.
