@@ -279,12 +279,12 @@ func (l *lowering) conv(n *graph.Node, a *graph.FusedConv, x *layout.Tensor, src
 		made = m
 	}
 	spatial := ops.Spatial
-	in := x.Value
-	if in.Shape = spatial(x.Shape); made == n && a.EachPosition() && in.Shape[1]*in.Shape[2] == 1 {
+	if s := spatial(x.Shape); made == n && a.EachPosition() && s[1]*s[2] == 1 {
 		spatial = ops.Row
-		in.Shape = spatial(x.Shape)
 	}
-	shape := in.Shape
+	shape := spatial(x.Shape)
+	in := x.Value
+	in.Shape = shape
 	form, dst := l.store(made)
 	args, others := []string{src}, []layout.Tensor(nil)
 	for _, name := range a.JoinedTensors(n) {
