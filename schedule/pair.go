@@ -11,7 +11,7 @@ import (
 )
 
 // pair keeps every second element of a dimension of words as its difference from the one before:
-// (a, b) becomes (a, a ^ b), which saves an operation of carrySave's sum. Other systems: none.
+// (a, b) becomes (a, a ^ b), which saves an operation of carry_save's sum. Other systems: none.
 //
 //	%x[%k * 2], %x[%k * 2 + 1]   =>   %x[%k * 2], %x[%k * 2] ^ %x[%k * 2 + 1]
 //

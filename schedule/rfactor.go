@@ -7,10 +7,10 @@ import (
 	"ripc/ir/deps"
 )
 
-// rfactor sums the iterations of a reduction loop apart, each in an element of its own. It adds the
-// elements up once an iteration of another loop, around that one: a sum over lanes becomes lanes
-// with a sum each. With a type, the elements are narrow, as with narrowAccumulate. Other systems:
-// TVM and Halide rfactor.
+// rfactor sums the iterations of a reduction loop apart, each in an element of its own, inside
+// another loop, and adds the elements up once an iteration of that one: a sum over lanes becomes
+// lanes with a sum each. With a type, the elements are narrow, as with narrowAccumulate. Other
+// systems: TVM and Halide rfactor.
 //
 //	for %k in 0:9 { for %c in 0:4 { for %o in 0:32 { for %p in 0:4 { %acc[%o] += cast<i32>(popcount(%x[%k, %c, %p] ^ %w[%k, %c, %o, %p])) } } } }
 //	=> rfactor acc p k type=u8
