@@ -23,6 +23,7 @@ type Row struct {
 	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it
 	// LLVM may split 512-bit vectors into halves.
 	PreferVectorBits int
+	Format           Format // of objects and libraries
 	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
 	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
 	// of the file.
@@ -48,6 +49,15 @@ type Row struct {
 	Facts        Facts
 	scheduling   scheduling
 }
+
+// Format is a format of objects and libraries.
+type Format int
+
+// The formats.
+const (
+	ELF Format = iota
+	WASM
+)
 
 // scheduling says in which order LLVM is to put instructions.
 type scheduling uint8
