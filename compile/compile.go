@@ -234,8 +234,8 @@ func Applying(ctx context.Context, g *graph.Graph, o Options) (map[string][]layo
 	return lower.Applying(f), nil
 }
 
-// Definition is the unscheduled Program of g. Layers that o leaves open get the first algorithm that
-// applies, since all give the same bits.
+// Definition is the unscheduled Program of g. Layers that o leaves open get the first algorithm
+// that applies, since all give the same bits.
 func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
 	f, err := fuse(ctx, g, o)
 	if err != nil {

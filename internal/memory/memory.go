@@ -34,7 +34,8 @@ func Collect() {
 	}
 }
 
-// measure gives the bytes that were allocated since the last collection, at least, and those that it left.
+// measure gives the bytes that were allocated since the last collection, at least, and those that
+// it left.
 func measure() (garbage, live uint64) {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
