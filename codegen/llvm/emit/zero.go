@@ -32,10 +32,7 @@ func (e *emitter) hide(x value.Value) value.Value {
 }
 
 func (e *emitter) hidingCall(x value.Value) *llir.InstCall {
-	register := "w"
-	if e.target.Arch == "x86_64" {
-		register = "x"
-	}
+	register := map[string]string{"x86_64": "x", "riscv64": "f", "aarch64": "w", "arm": "w"}[e.target.Arch]
 	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "",
 		"="+register+",0"), x)
 }

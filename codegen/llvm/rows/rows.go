@@ -23,6 +23,9 @@ type Row struct {
 	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it
 	// LLVM may split 512-bit vectors into halves.
 	PreferVectorBits int
+	// VScale is the function attribute "vscale_range", the number of 64 bits in a vector register where
+	// code may know it only so, or 0 for none. Without it LLVM would ask the machine for each spill.
+	VScale int
 	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
 	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
 	// of the file.
@@ -146,6 +149,19 @@ func archs() []arch {
 			// objects with others.
 			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
+		{
+			name: "riscv64",
+			Row: Row{Backend: "RISCV", Triple: "riscv64-unknown-linux-gnu", Emulation: "elf64lriscv", PageSize: 4096,
+				CommentMark: "#", Machine: elf.EM_RISCV, Class: elf.ELFCLASS64,
+				Flags: 0x5}, // compressed instructions; doubles in registers
+			// Linkers would shorten calls: relocations would be many, and code not the one that was measured.
+			disabled: map[string][]string{
+				"generic-rv64": {"relax"},
+				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz", "zicbom", "xsmtvdot"},
+			},
+			order:  func(string) scheduling { return usual },
+			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
+		},
 	}
 }
 
@@ -155,6 +171,9 @@ func Of(t targets.Target) (row Row, ok bool) {
 		if a.name == t.Arch && !t.Bare {
 			row = a.Row
 			row.CPU, row.Attrs, row.PreferVectorBits = a.cpu(t), a.attrs(t), prefer(t)
+			if t.Has("v") {
+				row.VScale = t.VectorBits / 64
+			}
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
 			row.scheduling = a.order(t.CPU)
 			return row, true
