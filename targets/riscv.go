@@ -2,8 +2,8 @@ package targets
 
 import "fmt"
 
-// riscv64 is the target for every 64-bit RISC-V machine that runs Linux distributions: RV64GC, which
-// has no vectors. VectorBits and Registers are those of its scalars.
+// riscv64 is the target for every 64-bit RISC-V machine that runs Linux distributions: RV64GC,
+// which has no vectors. VectorBits and Registers are those of its scalars.
 func riscv64() Target {
 	return Target{
 		Name:       "riscv64",

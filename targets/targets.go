@@ -18,7 +18,7 @@ const HostName = "host"
 // Target describes one machine.
 type Target struct {
 	Name string `json:"name"` // ripc's name, as in --target
-	Arch string `json:"arch"` // "x86_64", "aarch64", "arm", "riscv64" or "thumb" (Arm chips without an operating system)
+	Arch string `json:"arch"` // "x86_64", "aarch64", "arm", "riscv64", or "thumb": Arm chips without a system
 	CPU  string `json:"cpu"`  // name of its core
 
 	// Features are the instruction sets that generated code may use and that the machine must have,

@@ -157,8 +157,8 @@ func (p *process) explainError(err error) error {
 	case strings.Contains(status, "segmentation fault") || strings.Contains(text, "Segmentation fault"):
 		e.Hint = "an access outside of all buffers, or a write to constants"
 	case strings.Contains(text, "unknown option 'plugin'"):
-		e.Hint = "this qemu was built without plugins, which count instructions; verify works with it, bench and tune " +
-			"need another one, such as Debian 12's"
+		e.Hint = "this qemu was built without plugins, which count instructions; verify works with it, bench and " +
+			"tune need another one, such as Debian 12's"
 	case strings.HasPrefix(text, "qemu") && strings.Contains(text, "not found"):
 		e.Hint = "this qemu has no CPU " + p.m.cpu + "; a later version may have it"
 	default:

@@ -17,8 +17,8 @@ type arch struct {
 	// "needs"
 	cpu  string
 	bits map[string][]bit // by feature: all bits that must be set for it
-	// unsure are words that the kernel may not tell, which are then all bits, with the answer for a CPU
-	// that lacks nothing.
+	// unsure are words that the kernel may not tell, which are then all ones, with the answer for
+	// a CPU that lacks nothing.
 	unsure map[string]string
 }
 

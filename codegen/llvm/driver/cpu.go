@@ -174,9 +174,9 @@ func bitsARM() map[string][]bit {
 	}
 }
 
-// bitsRISCV has Linux's names of the features of 64-bit RISC-V CPUs: letters have bits of hwcap, and
-// others of riscv_hwprobe (asm/hwprobe.h). The letter V means some version of the extension. A target
-// with vectors is for one length of their registers, and vlenb is that length in bytes.
+// bitsRISCV has Linux's names of the features of 64-bit RISC-V CPUs: letters have bits of hwcap,
+// and others of riscv_hwprobe (asm/hwprobe.h). The letter V means some version of the extension.
+// A target with vectors is for one length of their registers, and vlenb is that length in bytes.
 func bitsRISCV() map[string][]bit {
 	return map[string][]bit{
 		"a": {{"hwcap", 0}}, "c": {{"hwcap", 2}}, "d": {{"hwcap", 3}}, "f": {{"hwcap", 5}}, "m": {{"hwcap", 12}},

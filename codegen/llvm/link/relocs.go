@@ -28,7 +28,7 @@ type kind struct {
 	low *kind
 }
 
-// role says what a kind has to do with others.
+// role is how a kind depends on others.
 type role int
 
 const (
@@ -149,14 +149,14 @@ func shortenNear(first, second reloc, code []byte, at uint64) bool {
 	return true
 }
 
-// highPart is the distance in auipc, in units of 4096 bytes. The nearest is taken, since what is left
-// is a signed number of 12 bits.
+// highPart is the distance in auipc, rounded to units of 4096 bytes. The remainder is a signed
+// number of 12 bits.
 func highPart(word uint32, to, at uint64) (uint32, bool) {
 	v := int64(to-at) + 1<<11
 	return word&0xfff | uint32(v)&^0xfff, fits(v, 32)
 }
 
-// lowPart is what highPart leaves, in an instruction with a register and a number.
+// lowPart is the remainder of highPart, in an instruction with a register and a number.
 func lowPart(word uint32, to, at uint64) (uint32, bool) {
 	return word&0xfffff | uint32(to-at)<<20, true
 }

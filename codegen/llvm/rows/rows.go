@@ -23,8 +23,8 @@ type Row struct {
 	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it
 	// LLVM may split 512-bit vectors into halves.
 	PreferVectorBits int
-	// VScale is the function attribute "vscale_range", the number of 64 bits in a vector register where
-	// code may know it only so, or 0 for none. Without it LLVM would ask the machine for each spill.
+	// VScale is the function attribute "vscale_range", or 0 for none: the length of a vector
+	// register in units of 64 bits. Without it, code would ask the machine at each spill.
 	VScale int
 	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
 	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
@@ -37,6 +37,7 @@ type Row struct {
 	Flags   uint32
 
 	CommentMark string // starts a comment in assembly
+	Addition    string // an instruction that all models of llvm-mca know
 	// AsmVariant is llvm-mc's -output-asm-variant of the assembly that LLVM reads back the fastest:
 	// Apple's on 64-bit Arm, where the shape of a vector belongs to the mnemonic and leaves fewer
 	// instructions to choose among.
@@ -48,7 +49,13 @@ type Row struct {
 	// ModelInOrder says that the model's core begins instructions in their order, and so has few
 	// under way at a time.
 	ModelInOrder bool
-	scheduling   scheduling
+	// HasShort says that an instruction has 2 bytes unless its lowest two bits are set. All others
+	// have 4.
+	HasShort bool
+	// SetsVectors, if not nil, reports whether an instruction changes the meaning of those behind it:
+	// the width of lanes, and the number of registers that are one operand.
+	SetsVectors func(instruction uint32) bool
+	scheduling  scheduling
 }
 
 // scheduling says in which order LLVM is to put instructions.
@@ -110,7 +117,8 @@ func archs() []arch {
 		{
 			name: "aarch64",
 			Row: Row{Backend: "AArch64", Triple: "aarch64-unknown-linux-gnu", Emulation: "aarch64linux",
-				PageSize: 65536, CommentMark: "//", AsmVariant: 1, Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
+				PageSize: 65536, CommentMark: "//", Addition: "add sp, sp, #16", AsmVariant: 1,
+				Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
@@ -133,7 +141,7 @@ func archs() []arch {
 		{
 			name: "arm",
 			Row: Row{Backend: "ARM", Triple: "armv7-unknown-linux-gnueabihf", Emulation: "armelf_linux_eabi",
-				PageSize: 65536, CommentMark: "@", Machine: elf.EM_ARM, Class: elf.ELFCLASS32,
+				PageSize: 65536, CommentMark: "@", Addition: "add sp, sp, #16", Machine: elf.EM_ARM, Class: elf.ELFCLASS32,
 				Flags: 0x05000000}, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp",
@@ -152,12 +160,15 @@ func archs() []arch {
 		{
 			name: "riscv64",
 			Row: Row{Backend: "RISCV", Triple: "riscv64-unknown-linux-gnu", Emulation: "elf64lriscv", PageSize: 4096,
-				CommentMark: "#", Machine: elf.EM_RISCV, Class: elf.ELFCLASS64,
-				Flags: 0x5}, // compressed instructions; doubles in registers
-			// Linkers would shorten calls: relocations would be many, and code not the one that was measured.
+				CommentMark: "#", Addition: "add sp, sp, 16", Machine: elf.EM_RISCV, Class: elf.ELFCLASS64,
+				Flags:       0x5, // compressed instructions; doubles in registers
+				HasShort:    true,
+				SetsVectors: func(i uint32) bool { return i&0x707f == 0x7057 }}, // vsetvli and its kin
+			// relax lets linkers shorten calls: shipped code would not be the code that was measured.
 			disabled: map[string][]string{
 				"generic-rv64": {"relax"},
-				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz", "zicbom", "xsmtvdot"},
+				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
+					"zicbom", "xsmtvdot"},
 			},
 			order:  func(string) scheduling { return usual },
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
