@@ -52,7 +52,7 @@ type Row struct {
 	// HasShort says that an instruction has 2 bytes unless its lowest two bits are set. All others
 	// have 4.
 	HasShort bool
-	// SetsVectors, if not nil, reports whether an instruction changes the meaning of those behind it:
+	// SetsVectors, if not nil, reports whether an instruction changes the meaning of later ones:
 	// the width of lanes, and the number of registers that are one operand.
 	SetsVectors func(instruction uint32) bool
 	scheduling  scheduling
@@ -141,7 +141,8 @@ func archs() []arch {
 		{
 			name: "arm",
 			Row: Row{Backend: "ARM", Triple: "armv7-unknown-linux-gnueabihf", Emulation: "armelf_linux_eabi",
-				PageSize: 65536, CommentMark: "@", Addition: "add sp, sp, #16", Machine: elf.EM_ARM, Class: elf.ELFCLASS32,
+				PageSize: 65536, CommentMark: "@", Addition: "add sp, sp, #16", Machine: elf.EM_ARM,
+				Class: elf.ELFCLASS32,
 				Flags: 0x05000000}, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp",
@@ -164,7 +165,7 @@ func archs() []arch {
 				Flags:       0x5, // compressed instructions; doubles in registers
 				HasShort:    true,
 				SetsVectors: func(i uint32) bool { return i&0x707f == 0x7057 }}, // vsetvli and its kin
-			// relax lets linkers shorten calls: shipped code would not be the code that was measured.
+			// relax lets linkers shorten calls: shipped code would not be the measured code.
 			disabled: map[string][]string{
 				"generic-rv64": {"relax"},
 				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
