@@ -12,6 +12,7 @@ import (
 	"ripc/compile"
 	"ripc/engine"
 	"ripc/graph"
+	"ripc/internal/container"
 	"ripc/internal/f32"
 	"ripc/internal/files"
 	"ripc/internal/models"
@@ -227,9 +228,9 @@ func IsArtifact(path string) bool {
 		return filepath.Ext(path) == ".so"
 	}
 	defer f.Close()
-	var magic [4]byte
+	var magic [container.MagicSize]byte
 	n, _ := f.Read(magic[:])
-	return string(magic[:n]) == "\x7fELF" || filepath.Ext(path) == ".so"
+	return container.Known(magic[:n]) || filepath.Ext(path) == ".so"
 }
 
 // opener opens a network as an engine.

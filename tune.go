@@ -11,8 +11,7 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/autotune/shipped"
-	"ripc/codegen/board"
-	"ripc/codegen/llvm"
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/graph"
 	"ripc/internal/files"
@@ -20,7 +19,6 @@ import (
 	"ripc/measure"
 	"ripc/runtime"
 	"ripc/targets"
-	"ripc/targets/boards"
 )
 
 // TuneRequest says which network to tune, and how.
@@ -105,10 +103,11 @@ func Tune(ctx context.Context, r TuneRequest) (*TuneResult, error) {
 
 // TuneBackend returns the back end that tuning measures code of for the target called name.
 func TuneBackend(name string) string {
-	if _, ok := boards.Of(name); ok {
-		return board.Name
+	names, err := compile.BackendsFor(name, codegen.Runnable)
+	if err != nil { // which tuning will tell
+		return Backends()[0]
 	}
-	return llvm.Name
+	return names[0]
 }
 
 // TuneRunnersFor lists the runners of this machine that measure kernels for t; none if t is not

@@ -11,7 +11,6 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/space"
 	"ripc/codegen"
-	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 )
 
@@ -119,7 +118,7 @@ func (t *tuner) measure(ctx context.Context, j runner.Job) (runner.Result, error
 // explainUnbuildable returns the reason that a candidate failed to build; ok is false where it says
 // nothing of it: the tuner was stopped, or tools are missing.
 func explainUnbuildable(ctx context.Context, err error) (text string, ok bool) {
-	var missing *toolchain.MissingToolError
+	var missing interface{ MissingTool() }
 	var internal *compile.InternalError
 	if ctx.Err() != nil || errors.As(err, &missing) || errors.As(err, &internal) {
 		return "", false

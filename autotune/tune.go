@@ -16,16 +16,10 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/search"
 	"ripc/autotune/space"
-	"ripc/caches"
 	"ripc/codegen"
-	"ripc/codegen/board"
-	"ripc/codegen/llvm"
-	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
-	"ripc/engine/bareboard"
 	"ripc/internal/files"
 	"ripc/ir"
-	"ripc/targets/boards"
 )
 
 // Options say how to tune.
@@ -195,23 +189,14 @@ func (t *tuner) read(ctx context.Context) error {
 	return nil
 }
 
-// findBackend finds the tools that build kernels: LLVM's, or the C compiler of a board.
+// findBackend finds the tools that build kernels.
 func (t *tuner) findBackend(ctx context.Context) error {
-	t.versions = records.Versions{Ripc: compile.Version}
-	if b, ok := boards.Of(t.network.Target.Name); ok {
-		version, err := bareboard.CompilerVersion(ctx, b)
-		t.backends, t.versions.C = []codegen.Backend{board.Backend{}}, version
-		return err
-	}
-	tools, err := toolchain.Find()
+	b, version, err := compile.Prepare(ctx, t.network.Target)
 	if err != nil {
 		return err
 	}
-	cache, err := caches.Objects()
-	if err != nil {
-		return err
-	}
-	t.backends, t.versions.LLVM = []codegen.Backend{llvm.Backend{Tools: tools, Cache: cache}}, tools.Version()
+	t.backends, t.versions = []codegen.Backend{b}, records.Versions{Ripc: compile.Version}
+	t.versions.Add(b.Name(), version)
 	return nil
 }
 

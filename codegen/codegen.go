@@ -35,6 +35,12 @@ type Backend interface {
 	// *ir.Error if the Func breaks a rule of code generation. It compiles nothing. floats describes
 	// f's Program.
 	Kernel(f *ir.Func, symbol string, t targets.Target, floats *Floats) (Kernel, error)
+	// Limit fails with *SizeError if the code of f is larger than a kernel may be, and otherwise as
+	// Kernel does. It is much faster than Kernel.
+	Limit(f *ir.Func, t targets.Target) error
+	// Prepare finds the tools for t, so that the returned back end need not, and their version. It
+	// fails if they are missing.
+	Prepare(ctx context.Context, t targets.Target) (ready Backend, version string, err error)
 	// Files makes the given files, of Kinds.
 	Files(ctx context.Context, m *Image, kinds []Kind) (map[Kind][]byte, error)
 }
@@ -54,6 +60,15 @@ type Kernel struct {
 	// ByLane names vectorize loops that run lane by lane in part: for an if with diverging lanes.
 	ByLane []string
 }
+
+// SizeError reports that a Func needs more than size.Max instructions. A schedule can only estimate
+// that.
+type SizeError struct{ Err *ir.Error }
+
+func (e *SizeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error in terms of the IR.
+func (e *SizeError) Unwrap() error { return e.Err }
 
 // TargetError says why a back end cannot make a kind of file for a target.
 type TargetError struct {

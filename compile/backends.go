@@ -2,6 +2,7 @@ package compile
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +19,19 @@ import (
 // backends lists all back ends. Each kind of file is made by the first that can.
 func backends() []codegen.Backend {
 	return []codegen.Backend{llvm.Backend{}, board.Backend{}, c99.Backend{}}
+}
+
+// runs is the back end of the files that engines load for t.
+func runs(t targets.Target) codegen.Backend {
+	all := backends()
+	i := slices.IndexFunc(all, func(b codegen.Backend) bool { return b.Accepts(t, codegen.Runnable) == nil })
+	return all[i] // c99 accepts each
+}
+
+// Prepare is codegen.Backend.Prepare of the back end of t's runnable files. A caller that builds
+// many kernels prepares it once.
+func Prepare(ctx context.Context, t targets.Target) (b codegen.Backend, version string, err error) {
+	return runs(t).Prepare(ctx, t)
 }
 
 // Backends lists the names that Options.Backend may be.

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"ripc/codegen"
-	"ripc/codegen/llvm"
 	"ripc/ir"
 	"ripc/measure"
 	"ripc/targets"
@@ -72,7 +71,7 @@ func (c *checker) check(ctx context.Context, kernels []kernel, all []found) ([]f
 		}
 		u, err := c.build(ctx, kernels[k.kernel].f, k)
 		var refused *ir.Error
-		var large *llvm.SizeError
+		var large *codegen.SizeError
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ripc/codegen"
-	"ripc/codegen/llvm"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/size"
@@ -104,14 +103,11 @@ func Fits(p *ir.Program, f *ir.Func, t schedule.Trace, target targets.Target) er
 			}
 		}
 	}
-	// The estimate limits all schedules, and is the only limit where LLVM makes no code.
+	// The estimate limits all schedules, and is the only limit of some back ends.
 	if err := size.Check(f.Body, r.Func.Body); err != nil {
 		return err
 	}
-	if b := (llvm.Backend{}); b.Accepts(target, codegen.Runnable) == nil {
-		err = b.Limit(r.Func, target)
-	}
-	return err
+	return runs(target).Limit(r.Func, target)
 }
 
 // Default is the schedule of f that the target's machine.Model predicts to cost the least, or the
@@ -125,14 +121,10 @@ func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	return c.Choice, err
 }
 
-// tooLarge reports whether LLVM's back end finds more code in f than a kernel may have.
+// tooLarge reports whether the target's back end finds more code in f than a kernel may have.
 func tooLarge(f *ir.Func, t targets.Target) bool {
-	b := llvm.Backend{}
-	if b.Accepts(t, codegen.Runnable) != nil {
-		return false
-	}
-	var large *llvm.SizeError
-	return errors.As(b.Limit(f, t), &large)
+	var large *codegen.SizeError
+	return errors.As(runs(t).Limit(f, t), &large)
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"ripc/codegen/llvm"
+	"ripc/codegen"
 	"ripc/compile"
 	"ripc/internal/testlayer"
 	"ripc/ir"
@@ -32,7 +32,7 @@ func randomTraces(p *ir.Program, target string, r *rand.Rand) []schedule.Section
 		if err != nil {
 			panic("BUG: " + err.Error())
 		}
-		var large *llvm.SizeError
+		var large *codegen.SizeError
 		if errors.As(compile.Fits(p, f, choice.Trace, machine), &large) { // than the back end takes, which alone counts code
 			continue
 		}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 
-	"ripc/engine/bareboard"
 	"ripc/engine/simulate"
+	"ripc/internal/container"
 	"ripc/runtime"
+	"ripc/runtime/describe"
+	"ripc/targets/boards"
 )
 
 // Choose returns the kind of engine that Open makes for an artifact for arch with CPU features.
@@ -23,6 +25,28 @@ func Choose(arch string, features []string, o Options) Kind {
 	return Native
 }
 
+// machine runs the artifacts that it takes.
+type machine struct {
+	takes func(f container.File, d *describe.Artifact, o Options) bool
+	open  func(path string, o Options) (Engine, error)
+}
+
+// machines lists all of them. The first one that takes an artifact runs it, unless it fails with
+// runtime.ErrPlatform.
+func machines() []machine {
+	return []machine{
+		{func(_ container.File, _ *describe.Artifact, o Options) bool { return o.Elsewhere != nil }, openFar},
+		{func(f container.File, d *describe.Artifact, _ Options) bool {
+			_, ok := boards.Of(d.Target)
+			return ok && f.IsProgram() // code in C for a chip may have been compiled for other machines, too
+		}, openBoard},
+		{func(_ container.File, d *describe.Artifact, o Options) bool {
+			return Choose(d.Arch, d.Features, o) == Native
+		}, openNative},
+		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
+	}
+}
+
 // Open makes the artifact at path ready to run: in this process if this machine can, else in
 // simulation; a program for a board without an operating system on that board, simulated; and
 // anything where Options.Elsewhere says. It fails as runtime.Load, simulate.Open and bareboard.Open
@@ -32,20 +56,26 @@ func Open(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f, err := container.Open(file)
+	if err != nil {
+		return nil, err
+	}
 	o.Threads = cmp.Or(o.Threads, 1)
-	if o.Elsewhere != nil {
-		return openFar(path, o)
-	}
-	if bareboard.IsProgram(path, d) {
-		return openBoard(path, o)
-	}
-	if Choose(d.Arch, d.Features, o) == Native {
-		e, err := openNative(path, o)
-		if !errors.Is(err, runtime.ErrPlatform) {
-			return e, err
+	var e Engine
+	for _, m := range machines() {
+		if !m.takes(f, d, o) {
+			continue
+		}
+		if e, err = m.open(path, o); !errors.Is(err, runtime.ErrPlatform) {
+			break
 		}
 	}
-	return openSimulated(path, o)
+	return e, err
 }
 
 // OpenLibrary is Open for the contents of a shared library, which it keeps in a temporary file

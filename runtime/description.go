@@ -1,23 +1,21 @@
 package runtime
 
 import (
-	"debug/elf"
 	"encoding/json"
 	"fmt"
 	"io"
 
+	"ripc/internal/container"
 	"ripc/internal/files"
-	"ripc/internal/seal"
 	"ripc/runtime/describe"
-	"ripc/targets/cpu"
 )
 
 // maxDescription bounds the JSON in an artifact, in bytes.
 const maxDescription = 64 << 20
 
 // ReadDescription reads the description out of an artifact of any architecture, without running any
-// of it, and checks it: the checksum of the file, the format, the architecture against the ELF
-// header, names, sizes, and where operands lie. Libraries that others have linked of ripc's
+// of it, and checks it: the checksum of the file, the format, the architecture against that of the
+// code, names, sizes, and where operands lie. Libraries that others have linked of ripc's
 // archives or C source have no checksum. Errors are *FileError or *FormatError.
 func ReadDescription(path string) (*describe.Artifact, error) {
 	file, err := files.Open(path)
@@ -37,29 +35,28 @@ type section struct {
 
 // descriptionOf is ReadDescription for the artifact in file; path is for messages.
 func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, error) {
-	f, err := elf.NewFile(file)
+	f, err := container.Open(file)
 	if err != nil {
-		return nil, section{}, &FileError{Path: path, Msg: "not a readable ELF file, so it is no compiled network",
-			Err: err}
+		return nil, section{}, &FileError{Path: path, Msg: "it is no compiled network", Err: err}
 	}
-	s := f.Section(describe.Section)
+	s := f.Section()
 	if s == nil {
 		return nil, section{}, &FileError{Path: path,
-			Msg: fmt.Sprintf("no ELF section %s: it is no compiled network, or stripped, or was compiled without a "+
-				"description", describe.Section)}
+			Msg: fmt.Sprintf("no section %s in this %s file: it is no compiled network, or stripped, or was compiled "+
+				"without a description", describe.Section, f.Format())}
 	}
-	if s.Size > maxDescription {
+	if s.Size() > maxDescription {
 		return nil, section{}, &FileError{Path: path,
-			Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size,
+			Msg: fmt.Sprintf("section %s claims %d bytes, at most %d are read", describe.Section, s.Size(),
 				maxDescription)}
 	}
-	content, err := s.Data()
-	if err != nil {
+	content := make([]byte, s.Size())
+	if _, err := io.ReadFull(s, content); err != nil {
 		return nil, section{}, &FileError{Path: path, Msg: "cannot read section " + describe.Section, Err: err}
 	}
-	text, sum, err := seal.Cut(content)
+	text, sum, err := container.Cut(content)
 	if err == nil && sum != nil {
-		err = seal.Check(f, file, sum)
+		err = container.Check(f, sum)
 	}
 	if err != nil {
 		return nil, section{}, &FileError{Path: path, Msg: "cannot be trusted", Err: err}
@@ -68,9 +65,9 @@ func descriptionOf(path string, file io.ReaderAt) (*describe.Artifact, section, 
 	if err != nil {
 		return nil, section{}, err
 	}
-	if got := cpu.OfELF(f.Machine); got != a.Arch {
+	if got := f.Arch(); got != a.Arch {
 		return nil, section{}, &FileError{Path: path,
-			Msg: fmt.Sprintf("the description says arch %q, the ELF header says %q", a.Arch, got)}
+			Msg: fmt.Sprintf("the description says arch %q, the %s header says %q", a.Arch, f.Format(), got)}
 	}
 	return a, section{text, sum}, nil
 }

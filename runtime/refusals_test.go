@@ -90,14 +90,14 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file *runtime.FileError
-	if _, err := runtime.Load(plain); !errors.As(err, &file) || !strings.Contains(err.Error(), "not a readable ELF file") {
+	if _, err := runtime.Load(plain); !errors.As(err, &file) || !strings.Contains(err.Error(), "neither an ELF file nor") {
 		t.Errorf("plain: %v", err)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runtime.ReadDescription(self); !errors.As(err, &file) || !strings.Contains(err.Error(), "no ELF section .ripc.describe") {
+	if _, err := runtime.ReadDescription(self); !errors.As(err, &file) || !strings.Contains(err.Error(), "no section .ripc.describe in this ELF file") {
 		t.Errorf("other ELF: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"ripc/internal/seal"
+	"ripc/internal/container"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -34,14 +34,14 @@ func sealed(t testing.TB, d *describe.Artifact, edit func(string) string) []byte
 			t.Fatal(err)
 		}
 		head, tail, _ := strings.Cut(ll[begin:], `", section`)
-		head = strings.Replace(head, fmt.Sprintf("[%d", size), fmt.Sprintf("[%d", size+seal.Size), 1)
-		return edit(ll[:begin] + head + strings.Repeat(`\00`, seal.Size) + `", section` + tail)
+		head = strings.Replace(head, fmt.Sprintf("[%d", size), fmt.Sprintf("[%d", size+container.SealSize), 1)
+		return edit(ll[:begin] + head + strings.Repeat(`\00`, container.SealSize) + `", section` + tail)
 	})
 	lib, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := seal.Seal(lib); err != nil {
+	if err := container.Seal(lib); err != nil {
 		t.Fatal(err)
 	}
 	return lib

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/emit"
 	"ripc/internal/difftest"
 	"ripc/ir"
@@ -217,7 +218,7 @@ func checkEmits(t testing.TB, f *ir.Func) {
 			t.Fatal(err)
 		}
 		_, err = emit.Kernel(f, "kernel", tg)
-		if large := (*emit.SizeError)(nil); err != nil && !errors.As(err, &large) {
+		if large := (*codegen.SizeError)(nil); err != nil && !errors.As(err, &large) {
 			t.Fatalf("%s: %v\n%s", name, err, f)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/seal"
+	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/runtime/describe"
 	"ripc/targets"
@@ -56,7 +56,7 @@ func relink(t *testing.T, tg targets.Target, files map[codegen.Kind][]byte, p *i
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, err := seal.Cut(content)
+	text, _, err := container.Cut(content)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/need"
-	"ripc/internal/seal"
+	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/targets"
 	"ripc/verify"
@@ -115,7 +115,7 @@ func TestSimulatedBatches(t *testing.T) {
 // sealed is so with the checksum that belongs to it now: what is wrong with it is for verify to find.
 func sealed(t *testing.T, so []byte) []byte {
 	t.Helper()
-	if err := seal.Seal(so); err != nil {
+	if err := container.Seal(so); err != nil {
 		t.Fatal(err)
 	}
 	return so

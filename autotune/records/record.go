@@ -97,6 +97,15 @@ type Versions struct {
 	C    string `json:"c,omitempty"` // the C compiler, of kernels that are built from C
 }
 
+// Add adds the version of the tools of a back end.
+func (v *Versions) Add(backend, version string) {
+	if backend == "llvm" {
+		v.LLVM = version
+	} else {
+		v.C = version
+	}
+}
+
 // Origin is who asked for the candidate.
 type Origin struct {
 	Tuner string `json:"tuner"` // "default", "xgb", "evolve", ...

@@ -10,8 +10,8 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/container"
 	"ripc/internal/need"
-	"ripc/internal/seal"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -77,7 +77,7 @@ func patched(t testing.TB, library []byte, code map[elf.Machine][]byte) []byte {
 		section := f.Sections[s.Section]
 		copy(out[s.Value-section.Addr+section.Offset:], code[f.Machine])
 	}
-	if err := seal.Seal(out); err != nil {
+	if err := container.Seal(out); err != nil {
 		t.Fatal(err)
 	}
 	return out

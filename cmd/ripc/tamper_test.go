@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ripc/internal/seal"
+	"ripc/internal/container"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -73,7 +73,7 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 
 // store writes a library with the checksum that belongs to it: what is wrong with it is for others to find.
 func store(ts *testscript.TestScript, name string, data []byte) {
-	ts.Check(seal.Seal(data))
+	ts.Check(container.Seal(data))
 	ts.Check(os.WriteFile(ts.MkAbs(name), data, 0o755))
 }
 

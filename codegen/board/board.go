@@ -40,6 +40,19 @@ func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codeg
 	return c99.Backend{}.Kernel(f, symbol, t, floats)
 }
 
+// Limit bounds nothing.
+func (Backend) Limit(*ir.Func, targets.Target) error { return nil }
+
+// Prepare asks for the version of the board's compiler.
+func (b Backend) Prepare(ctx context.Context, t targets.Target) (codegen.Backend, string, error) {
+	board, ok := boards.Of(t.Name)
+	if !ok {
+		return nil, "", b.Accepts(t, codegen.Runnable)
+	}
+	version, err := bareboard.CompilerVersion(ctx, board)
+	return b, version, err
+}
+
 // Files makes the program. It fails as bareboard.Build.
 func (Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Kind) (map[codegen.Kind][]byte, error) {
 	b, ok := boards.Of(m.Target.Name)

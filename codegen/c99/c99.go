@@ -15,13 +15,12 @@ package c99
 import (
 	"bytes"
 	"context"
-	"debug/elf"
 	"fmt"
 
 	"ripc/codegen"
+	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/targets"
-	"ripc/targets/cpu"
 )
 
 // Name is this back end's name in --backend.
@@ -74,6 +73,14 @@ func (Backend) Kernel(f *ir.Func, symbol string, _ targets.Target, floats *codeg
 	return codegen.Kernel{Symbol: symbol, Text: []byte(all), Scratch: frame.Scratch, Stack: frame.Stack}, nil
 }
 
+// Limit bounds nothing.
+func (Backend) Limit(*ir.Func, targets.Target) error { return nil }
+
+// Prepare needs nothing. The version is unknown.
+func (b Backend) Prepare(context.Context, targets.Target) (codegen.Backend, string, error) {
+	return b, "", nil
+}
+
 // Files makes files.
 func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Kind) (map[codegen.Kind][]byte, error) {
 	source, err := file(m)
@@ -111,12 +118,11 @@ func (b Backend) checkArch(lib []byte, t targets.Target, k codegen.Kind) error {
 	if k == codegen.Runnable {
 		return nil
 	}
-	f, err := elf.NewFile(bytes.NewReader(lib))
+	f, err := container.Open(bytes.NewReader(lib))
 	if err != nil {
-		return fmt.Errorf("%s made no ELF file: %w", b.Compiler.command(), err)
+		return fmt.Errorf("%s made no library: %w", b.Compiler.command(), err)
 	}
-	defer f.Close()
-	if got := cpu.OfELF(f.Machine); got != t.Arch {
+	if got := f.Arch(); got != t.Arch {
 		return b.foreignError(got, t)
 	}
 	return nil

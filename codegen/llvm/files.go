@@ -12,8 +12,8 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
+	"ripc/internal/container"
 	"ripc/internal/files"
-	"ripc/internal/seal"
 	"ripc/runtime/describe"
 )
 
@@ -119,7 +119,7 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 
 // linkShared links the shared library.
 func (b *build) linkShared(ctx context.Context) ([]byte, error) {
-	lib, err := b.link(ctx, seal.Size, func(objs []toolchain.Object, out string) error {
+	lib, err := b.link(ctx, container.SealSize, func(objs []toolchain.Object, out string) error {
 		return b.tools.LinkShared(ctx, b.Target, objs, b.exports, b.soname(), out)
 	}, os.ReadFile)
 	if err != nil {
@@ -136,7 +136,7 @@ func (b *build) sealed(lib []byte) ([]byte, error) {
 	if b.NoDescribe {
 		return lib, nil
 	}
-	if err := seal.Seal(lib); err != nil {
+	if err := container.Seal(lib); err != nil {
 		return nil, fmt.Errorf("checksum of %s: %w", b.soname(), err)
 	}
 	return lib, nil
@@ -146,7 +146,7 @@ func (b *build) sealed(lib []byte) ([]byte, error) {
 // tool, since starting ld.lld would slow a tuner down. ld.lld links objects that package link
 // refuses, or reports the error.
 func (b *build) runnable(ctx context.Context) ([]byte, error) {
-	objs, err := b.parts(ctx, seal.Size)
+	objs, err := b.parts(ctx, container.SealSize)
 	if err != nil {
 		return nil, err
 	}

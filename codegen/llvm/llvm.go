@@ -27,9 +27,6 @@ import (
 // Name is this back end's name in --backend.
 const Name = "llvm"
 
-// SizeError says that a kernel has too much code, as Backend.Kernel counts it.
-type SizeError = emit.SizeError
-
 // Backend implements codegen.Backend. The zero Backend looks for the installed tools when it needs
 // them, and caches their results in the user's cache.
 type Backend struct {
@@ -57,8 +54,7 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 	return nil
 }
 
-// Limit fails with *SizeError where f has more code than a kernel may have, and otherwise as Kernel
-// does.
+// Limit counts LLVM's instructions.
 func (Backend) Limit(f *ir.Func, t targets.Target) error { return emit.Limit(f, t) }
 
 // Kernel makes LLVM text of f.
@@ -85,6 +81,14 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 		}
 	}
 	return files, nil
+}
+
+// Prepare finds LLVM's tools.
+func (b Backend) Prepare(context.Context, targets.Target) (ready codegen.Backend, version string, err error) {
+	if b.Tools, b.Cache, err = b.find(); err != nil {
+		return nil, "", err
+	}
+	return b, b.Tools.Version(), nil
 }
 
 // find gives the tools and the cache.
@@ -129,7 +133,7 @@ func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error
 	if slices.ContainsFunc(kinds, func(k codegen.Kind) bool { return k != codegen.Runnable }) {
 		info.Run, w.exports = abi.Run(m.Name, m.ABI), m.Exports()
 	}
-	if m.NoDescribe {
+	if m.NoDescribe || !toolchain.MapsSections(m.Target) {
 		info.Describe = ""
 	}
 	if len(m.Weights) > 0 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -47,18 +46,6 @@ type Machine struct {
 	qemu      string
 	plugin    []byte   // nil before Machine.Profile
 	marks     []string // the plugin's arguments
-}
-
-// IsProgram reports whether the artifact at path is a program for a board, which Open takes, and no
-// library: code in C for a chip may have been compiled for other machines, too.
-func IsProgram(path string, d *describe.Artifact) bool {
-	f, err := elf.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, ok := boards.Of(d.Target)
-	return ok && f.Type == elf.ET_EXEC
 }
 
 // Open takes a program that Build made. It fails with *runtime.FileError or *runtime.FormatError if

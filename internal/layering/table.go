@@ -23,7 +23,7 @@ type Row struct {
 // that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
-		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
+		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "targets", "targets/boards", "verify"}, nil},
 		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -72,10 +72,10 @@ func Table() []Row {
 		{"lower/inline", []string{"graph", "ir", "ir/arith", "ir/deps", "targets"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
 
-		{"codegen/c99", []string{"codegen", "internal/abi", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/cpu", "targets/isa"}, nil},
+		{"codegen/c99", []string{"codegen", "internal/abi", "internal/container", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/isa"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
-		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/seal", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "codegen/llvm/rows", "internal/f32", "ir", "ir/arith", "ir/size", "targets"}, []string{"github.com/llir/llvm"}},
@@ -85,13 +85,13 @@ func Table() []Row {
 		{"codegen/llvm/toolchain", []string{"caches", "codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
 		{"compile", []string{"caches", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "engine", "fusedglue", "graph", "graph/explain", "importer", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir", "ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule", "schedule/machine", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
 
-		{"runtime", []string{"internal/abi", "internal/files", "internal/names", "internal/seal", "runtime/describe", "runtime/npy", "targets/cpu"},
+		{"runtime", []string{"internal/abi", "internal/container", "internal/files", "internal/names", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
-		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "ir", "ir/interp", "measure", "runtime", "runtime/describe"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
@@ -99,7 +99,7 @@ func Table() []Row {
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
 		{"eval", []string{"internal/human", "internal/tensorio", "ir", "runtime/describe"}, nil},
-		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "caches", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "graph", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/boards", "targets/isa"}, []string{"golang.org/x/sync"}},
+		{"autotune", []string{"autotune/records", "autotune/runner", "autotune/search", "autotune/space", "codegen", "compile", "graph", "internal/files", "ir", "ir/interp", "lower", "lower/layout", "lower/ops", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
 		{"autotune/space", []string{"autotune/records", "compile", "ir", "schedule", "schedule/strategy", "targets"}, nil},
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
@@ -121,7 +121,7 @@ func Table() []Row {
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                // searches beside each other
 		{"lab/ledger", []string{".", "codegen", "codegen/llvm/rows", "codegen/llvm/toolchain", "examples/networks/zoo", "lab/figures", "lab/fit", "lab/peers", "lab/task", "measure/limits", "runtime", "targets"}, []string{"github.com/spf13/pflag"}},
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil},                                                                                                                                                                                                                                                          // makes the records that ship
-		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "codegen/board", "codegen/llvm", "codegen/llvm/toolchain", "compile", "engine/bareboard", "targets"}, nil},                                                                                                                                                                                          // kernels alone
+		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "compile", "engine/bareboard", "targets"}, nil},                                                                                                                                                                                                                                                     // kernels alone
 		{"lab/fit", []string{".", "autotune/records", "autotune/space", "compile", "examples/networks/zoo", "fusedglue", "graph", "ir", "lab/figures", "lab/meter", "lab/task", "lower", "lower/layout", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
 		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/task", "lab/tuner"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                                               // measures, and writes the pages of measurements
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
@@ -133,7 +133,7 @@ func Table() []Row {
 
 		{"internal/abi", nil, nil},
 		{"internal/memory", nil, nil},
-		{"internal/constants", []string{"internal/abi", "ir", "runtime", "runtime/describe"}, nil},
+		{"internal/constants", []string{"internal/abi", "internal/container", "ir", "runtime", "runtime/describe"}, nil},
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/elfbytes", nil, nil},
 		{"internal/enum", nil, nil},
@@ -155,7 +155,7 @@ func Table() []Row {
 		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                                                // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                                                 // plain arithmetic for tests
 		{"internal/section", nil, nil},
-		{"internal/seal", []string{"runtime/describe"}, nil},
+		{"internal/container", []string{"runtime/describe", "targets/cpu"}, nil},
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
 		{"internal/safetensors", nil, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},

@@ -10,9 +10,6 @@ import (
 	"ripc/autotune/runner"
 	"ripc/autotune/space"
 	"ripc/codegen"
-	"ripc/codegen/board"
-	"ripc/codegen/llvm"
-	"ripc/codegen/llvm/toolchain"
 	"ripc/compile"
 	"ripc/engine/bareboard"
 	"ripc/targets"
@@ -27,13 +24,9 @@ type Meter struct {
 
 // Open returns a meter of a target.
 func Open(ctx context.Context, t targets.Target) (*Meter, error) {
-	var backend codegen.Backend = board.Backend{}
-	if !t.Bare {
-		tools, err := toolchain.Find()
-		if err != nil {
-			return nil, err
-		}
-		backend = llvm.Backend{Tools: tools}
+	backend, _, err := compile.Prepare(ctx, t)
+	if err != nil {
+		return nil, err
 	}
 	run, err := runner.Open(ctx, ripc.RunnerFor(t), t, runner.Options{})
 	return &Meter{run, t, []codegen.Backend{backend}}, err

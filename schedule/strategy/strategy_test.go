@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/emit"
 	"ripc/compile"
 	"ripc/graph"
@@ -307,7 +308,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 	if l := withoutAxis(g); l != "" && !strings.Contains(tr.String(), "fuse ") { // one loop over two axes
 		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
 	}
-	var large *emit.SizeError
+	var large *codegen.SizeError
 	switch _, err := emit.Kernel(g, "kernel", m); {
 	case errors.As(err, &large) && size.Of(g.Body) > size.Max/8:
 		// Sizes are estimates, within a factor of eight (levels of 3 bits of a float sum with a

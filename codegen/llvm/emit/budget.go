@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/codegen"
 	"ripc/ir/size"
 )
 
@@ -65,13 +66,13 @@ func (e *emitter) failTooLarge() {
 		}
 	}
 	if worst == nil {
-		panic(abort{&SizeError{e.error("", "", "needs more than %d LLVM instructions", size.Max)}})
+		panic(abort{&codegen.SizeError{Err: e.error("", "", "needs more than %d LLVM instructions", size.Max)}})
 	}
 	help := "unroll it less: split it and unroll only the inner part"
 	if worst.how == "vectorized" {
 		help = "its lanes go one by one here; make their addresses contiguous, or vectorize another loop"
 	}
-	panic(abort{&SizeError{e.error(fmt.Sprintf("loop %%%s", worst.name), help,
+	panic(abort{&codegen.SizeError{Err: e.error(fmt.Sprintf("loop %%%s", worst.name), help,
 		"needs more than %d LLVM instructions; %s loop %%%s (extent %d) makes %d of them",
 		size.Max, worst.how, worst.name, worst.extent, worst.total)}})
 }

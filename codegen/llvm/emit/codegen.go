@@ -75,15 +75,6 @@ func emitFunc(f *ir.Func, symbol string, t targets.Target) (e *emitter, err erro
 	return e, nil
 }
 
-// SizeError reports that a Func needs more than size.Max instructions. A schedule can only estimate
-// that.
-type SizeError struct{ Err *ir.Error }
-
-func (e *SizeError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error in terms of the IR.
-func (e *SizeError) Unwrap() error { return e.Err }
-
 // abort carries an error through the emitter's recursion to Kernel.
 type abort struct{ err error }
 

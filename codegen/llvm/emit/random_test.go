@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/emit"
 	"ripc/ir"
 	"ripc/ir/deps"
@@ -22,7 +23,7 @@ func TestRandom(t *testing.T) {
 			g := &gen{r: rand.New(rand.NewPCG(batch, i)), apart: i%2 == 0}
 			f, marked := legal(g.fn(fmt.Sprintf("r%d_%d", batch, i)))
 			if _, err := emit.Kernel(f, "f", tg); err != nil {
-				var large *emit.SizeError
+				var large *codegen.SizeError
 				if !errors.As(err, &large) {
 					t.Fatalf("%v\n%s", err, f)
 				}

@@ -26,6 +26,7 @@ type Row struct {
 	// VScale is the function attribute "vscale_range", or 0 for none: the length of a vector
 	// register in units of 64 bits. Without it, code would ask the machine at each spill.
 	VScale int
+	Format Format // of objects and libraries
 	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
 	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
 	// of the file.
@@ -55,8 +56,18 @@ type Row struct {
 	// SetsVectors, if not nil, reports whether an instruction changes the meaning of later ones:
 	// the width of lanes, and the number of registers that are one operand.
 	SetsVectors func(instruction uint32) bool
+	Facts       Facts
 	scheduling  scheduling
 }
+
+// Format is a format of objects and libraries.
+type Format int
+
+// The formats.
+const (
+	ELF Format = iota
+	WASM
+)
 
 // scheduling says in which order LLVM is to put instructions.
 type scheduling uint8
@@ -86,6 +97,7 @@ type arch struct {
 	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
 	tuning   []tuning
 	order    func(cpu string) scheduling
+	facts    func(targets.Target) Facts
 	models   map[string]model // by CPU
 }
 
@@ -113,6 +125,7 @@ func archs() []arch {
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
+			facts:  factsX86,
 		},
 		{
 			name: "aarch64",
@@ -123,6 +136,7 @@ func archs() []arch {
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
 			},
+			facts: factsARM64,
 			order: func(cpu string) scheduling {
 				switch cpu {
 				case "generic":
@@ -149,6 +163,7 @@ func archs() []arch {
 					"fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
 				"generic": {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
+			facts: factsARM,
 			order: func(string) scheduling { return fewestRegisters },
 			// In its 32-bit part LLVM has no model of the A53. The R52 is close: it also issues two
 			// instructions in order, and adds in vectors of 64 bits twice a cycle. No model is
@@ -171,6 +186,7 @@ func archs() []arch {
 				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
 					"zicbom", "xsmtvdot"},
 			},
+			facts:  factsRISCV,
 			order:  func(string) scheduling { return usual },
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
 		},
@@ -187,11 +203,11 @@ func Of(t targets.Target) (row Row, ok bool) {
 				row.VScale = t.VectorBits / 64
 			}
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
-			row.scheduling = a.order(t.CPU)
+			row.scheduling, row.Facts = a.order(t.CPU), a.facts(t)
 			return row, true
 		}
 	}
-	return Row{CPU: t.CPU}, false
+	return Row{CPU: t.CPU, Facts: factsC()}, false
 }
 
 // cpu is the CPU that LLVM compiles for.

@@ -19,7 +19,7 @@ import (
 type Kind int
 
 const (
-	Obj Kind = iota // relocatable ELF object
+	Obj Kind = iota // relocatable object
 	Asm             // assembly text
 )
 
@@ -44,10 +44,10 @@ func optFlags() []string {
 	return []string{"-vectorize-loops=false", "-vectorize-slp=false", "-interleave-loops=false"}
 }
 
-// llcFlags returns llc's flags for every target. Each function gets its own section, so that the
-// linker drops unused ones.
-func llcFlags() []string {
-	return []string{"-relocation-model=pic", "-function-sections", "-data-sections"}
+// llcFlags returns llc's flags for a target but for its row's. Each function gets its own section,
+// so that the linker drops unused ones.
+func llcFlags(row rows.Row) []string {
+	return append(containerOf(row).flags(), "-function-sections", "-data-sections")
 }
 
 // optArgs are opt's arguments.
@@ -61,14 +61,14 @@ func optArgs(t targets.Target) []string {
 func (t *Tools) llcArgs(tg targets.Target, kind Kind) []string {
 	row, _ := rows.Of(tg)
 	return slices.Concat([]string{fmt.Sprintf("-O%d", level), "-mtriple=" + row.Triple, "-mcpu=" + row.CPU,
-		"-mattr=" + row.Attrs}, llcFlags(), []string{"-filetype=" + kind.String(), "-o", "-"}, row.LLC(t.version))
+		"-mattr=" + row.Attrs}, llcFlags(row), []string{"-filetype=" + kind.String(), "-o", "-"}, row.LLC(t.version))
 }
 
 // settings are optArgs and llcArgs for LLVM's library.
 func (t *Tools) settings(tg targets.Target) library.Settings {
 	row, _ := rows.Of(tg)
 	return library.Settings{Backend: row.Backend, Triple: row.Triple, CPU: row.CPU, Attrs: row.Attrs,
-		Passes: passes, Opt: optFlags(), LLC: append(llcFlags(), row.LLC(t.version)...), Level: level}
+		Passes: passes, Opt: optFlags(), LLC: append(llcFlags(row), row.LLC(t.version)...), Level: level}
 }
 
 // key names the result of compiling ll for t in the cache.

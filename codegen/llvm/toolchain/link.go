@@ -63,20 +63,7 @@ func linkerRow(t targets.Target) (rows.Row, error) {
 func (t *Tools) LinkShared(ctx context.Context, tg targets.Target, objs []Object, exports []string, soname,
 	out string) error {
 	return t.produce(tg, objs, exports, out, func(row rows.Row, files []string, dir, tmp string) error {
-		args := []string{
-			"-shared", "-m", row.Emulation, "-soname", soname, "--version-script=exports",
-			"--no-undefined", "--undefined-version", "--fatal-warnings", "--gc-sections", "--build-id=none",
-			"--hash-style=gnu", "--threads=1", "-z", "noexecstack", "-z", "now",
-			"-z", fmt.Sprint("max-page-size=", row.PageSize),
-		}
-		script := "{ global: " + strings.Join(exports, "; ") + "; local: *; };\n"
-		if err := os.WriteFile(filepath.Join(dir, "exports"), []byte(script), 0o666); err != nil {
-			return err
-		}
-		if _, err := t.run(ctx, dir, "ld.lld", nil, append(append(args, "-o", tmp), files...)...); err != nil {
-			return err
-		}
-		return checkFile(tmp, exports, CheckShared)
+		return containerOf(row).link(ctx, t, row, linking{files, exports, soname, dir, tmp})
 	})
 }
 

@@ -2,16 +2,14 @@ package toolchain
 
 import (
 	"bytes"
-	"debug/elf"
 	"fmt"
 	"regexp"
 
 	"ripc/internal/abi"
-	"ripc/internal/elfbytes"
 	"ripc/targets"
 )
 
-// WeightSection is the ELF section of objects made by Constants; the linker merges it into .rodata.
+// WeightSection is the section of objects made by Constants; ld.lld merges it into .rodata.
 const WeightSection = ".rodata.ripc"
 
 // Blob is constant data under a symbol.
@@ -24,7 +22,7 @@ type Blob struct {
 // under hidden symbols. It fails with *SymbolError for a bad or repeated symbol. It shares the
 // memory of the blobs.
 func Constants(tg targets.Target, blobs []Blob) (Object, error) {
-	o := dataObject{section: WeightSection, flags: elf.SHF_ALLOC, align: abi.Align}
+	o := dataObject{section: WeightSection, align: abi.Align}
 	var names []string
 	for _, b := range blobs {
 		names = append(names, b.Symbol)
@@ -54,7 +52,7 @@ func Section(tg targets.Target, section, symbol string, text []byte, room int) (
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return nil, fmt.Errorf("section %s: byte %d of the text is NUL, which would end it early", section, i)
 	}
-	o := dataObject{section: section, flags: elf.SHF_ALLOC | elfbytes.Retain, align: 1,
+	o := dataObject{section: section, retain: true, align: 1,
 		symbols: []dataSymbol{{symbol, 0, len(text) + 1}}}
 	o.add(text, make([]byte, 1+room))
 	obj, err := o.object(tg)

@@ -43,6 +43,9 @@ type MissingToolError struct {
 	Looked  string // where it was searched, in prose
 }
 
+// MissingTool marks the error for callers that know no tool.
+func (*MissingToolError) MissingTool() {}
+
 func (e *MissingToolError) Error() string {
 	return fmt.Sprintf("%s not found in %s; install it with\n    %s\nor set %s to a folder that holds the LLVM "+
 		"tools (version 22 or 19)",

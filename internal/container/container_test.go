@@ -1,17 +1,18 @@
-package seal_test
+package container_test
 
 import (
 	"bytes"
 	"debug/elf"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/container"
 	"ripc/internal/need"
-	"ripc/internal/seal"
 	"ripc/runtime/describe"
 )
 
@@ -49,35 +50,35 @@ func link(t *testing.T, triple string) []byte {
 	return lib
 }
 
-// check is seal.Check of a library as a loader calls it.
+// check is container.Check of a library as a loader calls it.
 func check(lib []byte) error {
-	f, err := elf.NewFile(bytes.NewReader(lib))
+	f, err := container.Open(bytes.NewReader(lib))
 	if err != nil {
 		return err
 	}
-	s := f.Section(describe.Section)
+	s := f.Section()
 	if s == nil {
 		return errors.New("no section")
 	}
-	content, err := s.Data()
+	content, err := io.ReadAll(s)
 	if err != nil {
 		return err
 	}
-	_, sum, err := seal.Cut(content)
+	_, sum, err := container.Cut(content)
 	if err != nil {
 		return err
 	}
-	return seal.Check(f, bytes.NewReader(lib), sum)
+	return container.Check(f, sum)
 }
 
 // Every bit that a loader maps counts, in libraries of 64 and of 32 bits, and so do the ends of the file.
 func TestEveryBit(t *testing.T) {
 	for _, triple := range []string{"x86_64-linux-gnu", "armv7-linux-gnueabihf"} {
 		lib := link(t, triple)
-		if err := check(lib); !errors.Is(err, seal.ErrDamaged) {
+		if err := check(lib); !errors.Is(err, container.ErrDamaged) {
 			t.Errorf("%s: before it is sealed: %v", triple, err)
 		}
-		if err := seal.Seal(lib); err != nil {
+		if err := container.Seal(lib); err != nil {
 			t.Fatal(err)
 		}
 		if err := check(lib); err != nil {
@@ -126,7 +127,7 @@ func TestEveryBit(t *testing.T) {
 // A library without its symbols is the same library.
 func TestStripped(t *testing.T) {
 	lib := link(t, "x86_64-linux-gnu")
-	if err := seal.Seal(lib); err != nil {
+	if err := container.Seal(lib); err != nil {
 		t.Fatal(err)
 	}
 	tool, err := toolchain.Lookup("llvm-objcopy")
@@ -151,7 +152,7 @@ func TestStripped(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	sum := bytes.Repeat([]byte{7}, seal.Size)
+	sum := bytes.Repeat([]byte{7}, container.SealSize)
 	for _, c := range []struct {
 		section, text string
 		sum           []byte
@@ -163,13 +164,13 @@ func TestCut(t *testing.T) {
 		{"{}\x00" + string(sum[1:]), "", nil, true},
 		{"{}\x00{}\x00", "", nil, true},
 	} {
-		text, got, err := seal.Cut([]byte(c.section))
+		text, got, err := container.Cut([]byte(c.section))
 		if string(text) != c.text || !bytes.Equal(got, c.sum) || (err != nil) != c.fails {
 			t.Errorf("%q: %q, %x, %v", c.section, text, got, err)
 		}
 	}
 	for _, bad := range [][]byte{nil, []byte("no library")} {
-		if seal.Seal(bad) == nil {
+		if container.Seal(bad) == nil {
 			t.Errorf("%q was sealed", bad)
 		}
 	}
