@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/ir"
@@ -103,7 +105,10 @@ func newRandomRun(t *testing.T) *randomRun {
 			t.Fatal(err)
 		}
 		if h, err := targets.Host(); err != nil || tg.Arch != h.Arch {
-			need.Tool(t, "qemu-"+tg.Arch)
+			if qemu := need.Tool(t, "qemu-"+tg.Arch); !hasCPU(t, qemu, tg) {
+				t.Logf("no cases for %s: this simulator has no CPU %s", name, tg.QemuCPU)
+				continue
+			}
 		} else if !tg.Native() {
 			t.Logf("no cases for %s: this machine lacks %v", name, tg.Missing(targets.HostFeatures()))
 			continue
@@ -112,6 +117,19 @@ func newRandomRun(t *testing.T) *randomRun {
 	}
 	r.boards = append(r.boards, r.boards[:min(6, len(r.boards))]...) // the first six get twice as many cases as the others
 	return r
+}
+
+// hasCPU reports whether a simulator has the CPU of a target: on it, the runner says that it got no image.
+func hasCPU(t *testing.T, qemu string, tg targets.Target) bool {
+	t.Helper()
+	program, err := simulate.Program(t.Context(), tg.Arch)
+	need.OK(t, err)
+	path := filepath.Join(t.TempDir(), "runner")
+	if err := os.WriteFile(path, program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	return errors.As(exec.CommandContext(t.Context(), qemu, "-cpu", tg.QemuCPU, path).Run(), &exit) && exit.ExitCode() == 120
 }
 
 func ripcTarget(name string) (targets.Target, error) {

@@ -18,7 +18,7 @@ const HostName = "host"
 // Target describes one machine.
 type Target struct {
 	Name string `json:"name"` // ripc's name, as in --target
-	Arch string `json:"arch"` // "x86_64", "aarch64", "arm" or "thumb" (Arm chips without an operating system)
+	Arch string `json:"arch"` // "x86_64", "aarch64", "arm", "riscv64", or "thumb": Arm chips without a system
 	CPU  string `json:"cpu"`  // name of its core
 
 	// Features are the instruction sets that generated code may use and that the machine must have,
@@ -131,7 +131,7 @@ func (t Target) Native() bool {
 func builtin() []Target {
 	return []Target{
 		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(),
-		x86v3(), x86v4(),
+		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(),
 		cortexM4(), cortexM33(),
 	}
 }

@@ -17,6 +17,9 @@ type arch struct {
 	// "needs"
 	cpu  string
 	bits map[string][]bit // by feature: all bits that must be set for it
+	// unsure are words that the kernel may not tell, which are then all ones, with the answer for
+	// a CPU that lacks nothing.
+	unsure map[string]string
 }
 
 // bit is one of a word of the body cpu.
@@ -77,6 +80,22 @@ func archs(name string) (arch, bool) {
 			Word:  "i32",
 			Futex: `"svc #0", "={r0},{r7},{r0},{r1},{r2},{r3},~{memory}"`, FutexNumber: "240",
 			base: "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
+		}, true
+	case "riscv64":
+		return arch{
+			// Nearest even, no flags. No mode flushes subnormals.
+			Enter: `  %fcsr = call i64 asm sideeffect "frcsr $0", "=r"()
+  call void asm sideeffect "fscsr zero", "~{memory}"()
+`,
+			Leave: `  call void asm sideeffect "fscsr $0", "r,~{memory}"(i64 %fcsr)
+`,
+			Pause: `call void asm sideeffect ".4byte 0x0100000f", "~{memory}"()`, // pause, a hint of Zihintpause
+			Spins: 2000,
+			Yield: `call i64 asm sideeffect "ecall", "={x10},{x17},~{memory}"(i64 124)`,
+			Word:  "i64",
+			Futex: `"ecall", "={x10},{x17},{x10},{x11},{x12},{x13},~{memory}"`, FutexNumber: "98",
+			base: "riscv64", cpu: cpuBody("riscv", callsRISCV()), bits: bitsRISCV(),
+			unsure: map[string]string{"hwprobe": "%hwprobe.answer"},
 		}, true
 	}
 	return arch{}, false

@@ -103,5 +103,7 @@ func factsARM(t targets.Target) Facts {
 	}
 }
 
+func factsRISCV(targets.Target) Facts { return Facts{Fuses: true, Rounds: true, FloatRegister: "f"} }
+
 // factsC is a machine for which C alone is made. emit counts code for it, and writes none.
 func factsC() Facts { return Facts{Flushes: true, Fuses: true, Rounds: true, MixesZeros: true} }
