@@ -12,7 +12,10 @@ type arch struct {
 	// Futex is the system call futex with its number, as an instruction and its constraints. Its
 	// arguments are an address, an operation, a number, and no time limit.
 	Futex, FutexNumber string
-	base               string // the target with code for every Linux CPU of the architecture
+	// Wake and Sleep do so without a system call, at %gate. Sleep returns at once if the word there
+	// is not %g.
+	Wake, Sleep string
+	base        string // the target with code for every Linux CPU of the architecture
 	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
 	// "needs"
 	cpu  string
@@ -77,6 +80,17 @@ func archs(name string) (arch, bool) {
 			Word:  "i32",
 			Futex: `"svc #0", "={r0},{r7},{r0},{r1},{r2},{r3},~{memory}"`, FutexNumber: "240",
 			base: "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
+		}, true
+	case "wasm32":
+		// There is no float setting to change. Modules are checked before they run, so that all that
+		// is left to find out is known.
+		return arch{
+			Pause: `call void asm sideeffect "", "~{memory}"()`,
+			Yield: "add i32 0, 0",
+			Spins: 1,
+			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
+			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 1}},
+				"nontrapping-fptoint": {{"valid", 2}}, "sign-ext": {{"valid", 3}}},
 		}, true
 	}
 	return arch{}, false

@@ -156,6 +156,12 @@ func archs() []arch {
 			// objects with others.
 			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
+		{
+			name: "wasm32",
+			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
+				CommentMark: "#"},
+			order: func(string) scheduling { return usual },
+		},
 	}
 }
 
