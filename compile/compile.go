@@ -234,7 +234,8 @@ func Applying(ctx context.Context, g *graph.Graph, o Options) (map[string][]layo
 	return lower.Applying(f), nil
 }
 
-// Definition is the unscheduled Program of g.
+// Definition is the unscheduled Program of g. Layers that o leaves open get the first algorithm
+// that applies, since all give the same bits.
 func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error) {
 	f, err := fuse(ctx, g, o)
 	if err != nil {
@@ -250,11 +251,7 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 			return nil, err
 		}
 	}
-	s, err := newFinder(t, Options{})
-	if err != nil {
-		return nil, err
-	}
-	return s.lowerGraph(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial,
+	return lower.Program(ctx, f, lower.Options{Target: t, Algorithms: o.Algorithms, Bitserial: o.Bitserial,
 		PackApart: o.PackApart})
 }
 

@@ -65,7 +65,7 @@ func text(t *testing.T, v any) string {
 const largeMACs = 200_000
 
 // TestFacts: what became of the layers, their bits, operations and size as floats are facts of the model, on each target. make test looks
-// at every second model, on one of two targets that share nothing and one of all in turn; large models on these two alone.
+// at every sixth model, on one of two targets that share nothing and one of all in turn; large models on these two alone.
 func TestFacts(t *testing.T) {
 	var all []string
 	for _, target := range targets.All() {
@@ -78,7 +78,7 @@ func TestFacts(t *testing.T) {
 	var small atomic.Int32
 	t.Run("models", func(t *testing.T) {
 		for i, file := range models(t) {
-			if !need.Part(i, 2) {
+			if !need.Part(i, 6) {
 				continue
 			}
 			inspect := func(t *testing.T, target string) *ripc.Inspection {
@@ -97,7 +97,7 @@ func TestFacts(t *testing.T) {
 					small.Add(1)
 					others = all
 					if !need.Thorough() {
-						others = []string{all[i/2%len(all)]}
+						others = []string{all[i/6%len(all)]}
 					}
 				}
 				want := text(t, facts(in))
@@ -109,7 +109,7 @@ func TestFacts(t *testing.T) {
 			})
 		}
 	})
-	if n := small.Load(); n < 20 {
+	if n := small.Load(); n < 8 {
 		t.Errorf("only %d models were looked at on all targets", n)
 	}
 }

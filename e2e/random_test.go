@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"ripc"
-	"ripc/compile"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/ir"
@@ -122,13 +121,13 @@ func ripcTarget(name string) (targets.Target, error) {
 	return targets.Lookup(name)
 }
 
-// definition is the unscheduled Program of a model.
+// definition is the unscheduled Program that is compiled of a model.
 func definition(ctx context.Context, path string, o ripc.Options) (*ir.Program, error) {
-	g, err := ripc.Load(ctx, path)
+	c, err := ripc.Compile(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
-	return compile.Definition(ctx, g, o)
+	return c.Program, nil
 }
 
 // batch makes and compares ten networks.

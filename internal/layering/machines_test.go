@@ -29,9 +29,16 @@ func machines() map[string][]aMachine {
 	const tag = "Go chooses files by its own names of architectures"
 	build := func(text string) []aMachine { return []aMachine{{"//go:build " + text, tag}} }
 	return map[string][]aMachine{
-		"targets/": {{"", "machines as data"}},
-		"codegen/": {{"", "code for them"}},
-		"lab/":     {{"", "names the machines that it measures"}},
+		"targets/":                {{"", "machines as data"}},
+		"codegen/board/":          {{"", "code for them"}},
+		"codegen/c99/":            {{"", "code for them"}},
+		"codegen/llvm/driver/":    {{"", "code for them"}},
+		"codegen/llvm/isa/":       {{"", "code for them"}},
+		"codegen/llvm/library/":   {{"", "code for them"}},
+		"codegen/llvm/link/":      {{"", "code for them"}},
+		"codegen/llvm/rows/":      {{"", "what emit asks of them, as data"}},
+		"codegen/llvm/toolchain/": {{"", "code for them"}},
+		"lab/":                    {{"", "names the machines that it measures"}},
 
 		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
 		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),

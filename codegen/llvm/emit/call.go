@@ -11,7 +11,6 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
-	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -41,8 +40,7 @@ func (e *emitter) instruction(f *ir.Func) {
 	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
 		return
 	}
-	row, _ := rows.Of(e.target)
-	function, err := isa.FunctionOf(f, row.InOrder())
+	function, err := isa.FunctionOf(f, e.row.InOrder())
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}

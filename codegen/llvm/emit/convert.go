@@ -27,7 +27,7 @@ func (e *emitter) convert(a val, t ir.Type) val {
 		return e.floatTo64(a, t)
 	case far && t.IsFloat() && e.indexType() == ir.I32:
 		return e.floatFrom64(a)
-	case a.wide && a.t == ir.F32 && t == ir.I32 && e.target.Arch == "x86_64":
+	case a.wide && a.t == ir.F32 && t == ir.I32 && e.facts.SaturatesByLane:
 		return e.convertSaturating(a)
 	case a.t.IsFloat():
 		// Plain fptosi is undefined out of range; these saturate and give 0 for NaN.
@@ -56,7 +56,7 @@ func (e *emitter) convert(a val, t ir.Type) val {
 }
 
 // convertSaturating emits the cast of a vector of f32 to i32: numbers out of range become the
-// nearest bound, and NaN 0. LLVM's own intrinsic would run lane by lane on x86.
+// nearest bound, and NaN 0. LLVM's own intrinsic would run lane by lane.
 func (e *emitter) convertSaturating(a val) val {
 	least, past, zero := e.splat(floatConst(math.MinInt32)), e.splat(floatConst(-math.MinInt32)), e.splat(floatConst(0))
 	below, fits := e.b().NewFCmp(enum.FPredOLT, a.v, least.v), e.b().NewFCmp(enum.FPredOLT, a.v, past.v)

@@ -47,6 +47,8 @@ type emitter struct {
 	f       *ir.Func
 	changes ir.Changes // f's writes
 	target  targets.Target
+	row     rows.Row
+	facts   rows.Facts // of row
 	frame   codegen.Frame
 
 	m        *llir.Module
@@ -86,17 +88,18 @@ type emitter struct {
 }
 
 func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
+	row, _ := rows.Of(t)
 	e := &emitter{
-		f: f, changes: f.Changes(f.Body), target: t, m: llir.NewModule(), frame: codegen.Layout(f),
+		f: f, changes: f.Changes(f.Body), target: t, row: row, facts: row.Facts,
+		m: llir.NewModule(), frame: codegen.Layout(f),
 		flushedAllocs: (*codegen.Floats)(nil).Flushed(f), compared: comparedAllocs(f), hidden: map[hidden]value.Value{},
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{},
 		helpers: map[helper]func() isa.Function{}, origins: map[origin]value.Value{},
 	}
-	row, _ := rows.Of(t)
 	e.m.TargetTriple = row.Triple
-	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(t)}
+	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(row)}
 	e.m.AttrGroupDefs = append(e.m.AttrGroupDefs, e.attrs)
 
 	param := func(name string, typ types.Type, attrs ...llir.ParamAttribute) *llir.Param {
@@ -129,8 +132,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 
 // attributes returns the attributes of every kernel: its processor features, no library calls in
 // place of loops, and flushed subnormals (for LLVM's constant folding).
-func attributes(t targets.Target) []llir.FuncAttribute {
-	row, _ := rows.Of(t)
+func attributes(row rows.Row) []llir.FuncAttribute {
 	as := []llir.FuncAttribute{
 		enum.FuncAttrNoUnwind,
 		llir.AttrString("no-builtins"),

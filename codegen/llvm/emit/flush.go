@@ -25,7 +25,7 @@ func (e *emitter) flush(x val) val {
 		}
 		return k
 	}
-	if e.target.Arch != "aarch64" { // LLVM scalarizes the intrinsic here, or fails
+	if !e.facts.Canonicalizes {
 		return e.product(x)
 	}
 	x.v = e.overloaded("llvm.canonicalize", x.v.Type(), x.v)
@@ -69,9 +69,8 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 		by = ir.Gt
 	}
 	after := !a.flushed && !b.flushed && !a.constant && !b.constant
-	// minps and maxps would flush their result, but LLVM does not always select them. It turns a
-	// choice of 0 or b into a masked move, and with AVX-512 a maximum with memory into a masked
-	// store.
+	// An instruction for it would flush its result, but LLVM does not always select one. It turns a
+	// choice of 0 or b into a masked move, and a maximum with memory into a masked store.
 	if !after || a.zero {
 		a, b = e.flush(a), e.flush(b)
 	}

@@ -15,11 +15,11 @@ import (
 func (e *emitter) fma(a, b, c val) val {
 	out := val{t: a.t, wide: a.wide, flushed: true}
 	switch {
-	case e.ignoresZeros() && a.wide && e.lanes == 1: // LLVM makes scalars of such vectors
+	case e.facts.MixesZeros && a.wide && e.lanes == 1: // LLVM makes scalars of such vectors
 		return e.fromLanes(a.t, func(k int) val { return e.fma(e.lane(a, k), e.lane(b, k), e.lane(c, k)) })
-	case e.target.Arch != "x86_64" || e.target.Has("fma"):
+	case e.facts.Fuses:
 		out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
-		if e.ignoresZeros() && !a.wide {
+		if e.facts.MixesZeros && !a.wide {
 			out.v = e.hide(out.v)
 		}
 		return out

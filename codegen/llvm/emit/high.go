@@ -76,22 +76,23 @@ func (k highKind) name() string {
 }
 
 // emitHighProduct emits a high product of vectors. LLVM itself would widen all lanes and narrow the
-// products again. NEON has a rounding instruction, which saturates if both operands are the least
-// i32, so one of them must be proved not to be. On other targets the function multiplies even and
+// products again. A rounding instruction (Facts.HighProduct) saturates if both operands are the
+// least i32, so one of them must be proved not to be. Without it, the function multiplies even and
 // odd lanes separately to 64-bit products.
 func (e *emitter) emitHighProduct(x *ir.Cast) (val, bool) {
 	a, b, c, ok := matchHighProduct(x)
 	if !ok || e.lanes < 4 || e.lanes%4 != 0 || !e.varies(a) && !e.varies(b) {
 		return val{}, false
 	}
-	switch neon := e.target.Has("neon"); {
-	case neon && (c != nil || !isAboveLeast(a) && !isAboveLeast(b)):
+	rounding := e.facts.HighProduct
+	switch {
+	case rounding != "" && (c != nil || !isAboveLeast(a) && !isAboveLeast(b)):
 		return val{}, false
-	case !neon && !e.target.Has("sse4.1"):
+	case rounding == "" && !e.facts.EvenProducts:
 		return val{}, false
 	}
 	kind := highKind{e.lanes, c != nil}
-	e.require(helper{kind: highHelper, name: kind.name()}, func() isa.Function { return kind.function(e.target.Arch) })
+	e.require(helper{kind: highHelper, name: kind.name()}, func() isa.Function { return kind.function(rounding) })
 	vt := e.typeOf(ir.I32, true)
 	f := llir.NewFunc(kind.name(), vt, llir.NewParam("", vt), llir.NewParam("", vt))
 	args := []value.Value{e.splat(e.eval(a)).v, e.splat(e.eval(b)).v}
@@ -108,19 +109,17 @@ func isAboveLeast(a ir.Expr) bool {
 	return ok && iv.Lo > -1<<31
 }
 
-// function returns the function behind emitHighProduct.
-func (k highKind) function(arch string) isa.Function {
+// function returns the function behind emitHighProduct, by a rounding intrinsic if there is one.
+func (k highKind) function(intrinsic string) isa.Function {
 	lanes, added := k.lanes, ""
 	if k.added {
 		added = fmt.Sprintf(", <%d x i64> %%c", lanes)
 	}
 	head := fmt.Sprintf("define internal <%[1]d x i32> @%[2]s(<%[1]d x i32> %%a, <%[1]d x i32> %%b%[3]s) "+
 		"alwaysinline nounwind {\n", lanes, k.name(), added)
-	if arch == "x86_64" {
+	if intrinsic == "" {
 		return isa.Function{Text: head + k.evenAndOdd()}
 	}
-	intrinsic := map[string]string{"aarch64": "llvm.aarch64.neon.sqrdmulh.v4i32",
-		"arm": "llvm.arm.neon.vqrdmulh.v4i32"}[arch]
 	var b strings.Builder
 	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
 	b.WriteString(head)

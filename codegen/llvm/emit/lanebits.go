@@ -50,7 +50,7 @@ func (e *emitter) laneBits(x *ir.Binary) (val, bool) {
 // maskOf.
 func (e *emitter) boolsFromMask(v value.Value) value.Value {
 	bools := vectorOf(e.lanes, types.I1)
-	if !e.target.Has("neon") {
+	if e.facts.PairwiseAdd.Bytes == 0 {
 		return e.b().NewBitCast(v, bools)
 	}
 	lanes := e.lanes
@@ -60,8 +60,8 @@ func (e *emitter) boolsFromMask(v value.Value) value.Value {
 
 func boolsName(lanes int) string { return fmt.Sprintf("ripc_bools_x%d", lanes) }
 
-// boolsText is the function of boolsFromMask for Arm: each byte is copied to eight lanes, and each
-// lane tests its bit. LLVM would move lanes one by one.
+// boolsText is the function of boolsFromMask: each byte is copied to eight lanes, and each lane
+// tests its bit. LLVM would move lanes one by one.
 func boolsText(lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

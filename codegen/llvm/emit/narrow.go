@@ -108,7 +108,7 @@ func (e *emitter) threadShare32(extent int) (lo, hi value.Value) {
 	}
 	n, t, all := e.nthreads, e.tid, imm(ir.I32, int64(extent)).v
 	var q value.Value
-	if e.target.Has("hwdiv-arm") {
+	if e.facts.Divides {
 		q = e.b().NewUDiv(all, n)
 	} else {
 		x := e.b().NewFDiv(literal{types.Double, fmt.Sprintf("%d.0", extent)}, e.b().NewUIToFP(n, types.Double))
@@ -206,17 +206,6 @@ func (e *emitter) floatFrom64(a val) val {
 	}
 	sum := e.b().NewFAdd(e.b().NewFMul(hi, scale), lo)
 	return val{v: e.b().NewFPTrunc(sum, vector(types.Float)), t: ir.F32, wide: x.wide, flushed: true}
-}
-
-// hasRounding reports whether the processor has an instruction that rounds floats to integers.
-func (e *emitter) hasRounding() bool {
-	switch e.target.Arch {
-	case "arm":
-		return e.target.Has("fp-armv8")
-	case "x86_64":
-		return e.target.Has("sse4.1")
-	}
-	return true
 }
 
 // roundEven rounds to the nearest integer by adding and subtracting 2^23, above which floats have

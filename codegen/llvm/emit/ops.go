@@ -192,9 +192,9 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		out.v = e.overloaded("llvm.abs", lt, a.v, imm(ir.Bool, 0).v)
 	case op == ir.Sqrt && float:
 		out.v, out.flushed = e.overloaded("llvm.sqrt", lt, a.v), true
-	case op == ir.Floor && float && !e.hasRounding():
+	case op == ir.Floor && float && !e.facts.Rounds:
 		return e.floor(a)
-	case op == ir.RoundEven && float && !e.hasRounding():
+	case op == ir.RoundEven && float && !e.facts.Rounds:
 		return e.roundEven(a)
 	case op == ir.Floor && float:
 		out.v, out.flushed = e.overloaded("llvm.floor", lt, a.v), true

@@ -2,47 +2,35 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen/llvm/isa"
+	"ripc/codegen/llvm/rows"
 	"ripc/ir"
-	"ripc/targets"
 )
 
 // popcountAdd adds a vector of popcounts to the sums at an address, by instructions that LLVM does
-// not select by itself. 32-bit Arm counts bytes, and adds pairs of 16-bit numbers to 32-bit sums
-// (vpadal); LLVM widens first, then adds. x86 without vpopcntd counts bytes too, and adds them by
-// multiplications (popcountAddX86). For narrower sums 64-bit Arm adds neighbouring bytes, where
-// LLVM widens them to 32 bits and truncates.
+// not select by itself (Facts.Counts and NarrowCounts): it counts bytes, and adds neighbours.
 func (e *emitter) popcountAdd(op ir.StoreOp, x val, at value.Value, align int) (val, bool) {
 	bits := e.bits[x.v]
-	if op != ir.AddTo || bits == nil || !x.wide || !e.countsBytes(x.t) {
+	if op != ir.AddTo || bits == nil || !x.wide {
 		return val{}, false
 	}
 	sums := countSum{e.lanes, x.t.Bits()}
-	h := helper{kind: countHelper, lanes: e.lanes, bits: sums.bits}
-	e.require(h, func() isa.Function { return sums.function(e.target) })
+	function := sums.function(e.facts)
+	if function == nil {
+		return val{}, false
+	}
+	e.require(helper{kind: countHelper, lanes: e.lanes, bits: sums.bits}, function)
 	vt := e.typeOf(x.t, true)
 	f := llir.NewFunc(sums.name(), vt, llir.NewParam("", vt), llir.NewParam("", e.typeOf(ir.I32, true)))
 	acc := e.read(x.t, true, at, align)
 	return val{v: e.b().NewCall(f, acc.v, bits), t: x.t, wide: true}, true
-}
-
-// countsBytes reports whether popcountAdd beats LLVM for sums of type sum over counts of 32-bit
-// lanes.
-func (e *emitter) countsBytes(sum ir.Type) bool {
-	switch t := e.target; t.Arch {
-	case "arm":
-		return sum.Bits() == 32 && e.lanes%4 == 0
-	case "x86_64":
-		return sum.Bits() == 32 && e.lanes%4 == 0 && t.Has("ssse3") && !t.Has("avx512vpopcntdq")
-	case "aarch64":
-		return sum.Bits() < 32 && e.lanes%(t.VectorBits/sum.Bits()) == 0
-	}
-	return false
 }
 
 // countSum is a vector of sums of popcounts: its lanes, and the bits of each.
@@ -56,15 +44,19 @@ func (c countSum) name() string {
 	return fmt.Sprintf("ripc_popcount_add_x%d", c.lanes)
 }
 
-// function returns the function behind popcountAdd.
-func (c countSum) function(t targets.Target) isa.Function {
-	switch t.Arch {
-	case "arm":
-		return popcountAddArm(c)
-	case "aarch64":
-		return popcountAddArm64(c)
+// function returns the function behind popcountAdd, or nil if LLVM's own way is as good.
+func (c countSum) function(m rows.Facts) func() isa.Function {
+	if c.bits < 32 {
+		if m.NarrowCounts == "" || c.lanes%(8*m.PairwiseAdd.Bytes/c.bits) != 0 {
+			return nil
+		}
+		return func() isa.Function { return c.addNarrow(m) }
 	}
-	return popcountAddX86(c, t)
+	k := slices.IndexFunc(m.Counts, func(w rows.Counts) bool { return c.lanes%w.Lanes == 0 })
+	if k < 0 || c.bits > 32 {
+		return nil
+	}
+	return func() isa.Function { return c.addWide(m.Counts[k]) }
 }
 
 // writer prints lines of LLVM IR.
@@ -106,40 +98,40 @@ func (c countSum) addFunction(one int, stretched string, calls []isa.Declaration
 	return isa.Function{Calls: calls, Text: b.String()}
 }
 
-// popcountAddArm64 is the function behind popcountAdd for sums of 8 or 16 bits. It counts bytes
-// (cnt) and adds neighbours (addp) until pairs fill a register. For 16-bit sums it then accumulates
-// with uadalp; for 8-bit sums it adds all four bytes of a lane first.
-func popcountAddArm64(c countSum) isa.Function {
+// addNarrow makes the function behind popcountAdd for sums of 8 or 16 bits. It counts bytes and
+// adds neighbours until pairs fill a register. For 16-bit sums it then accumulates neighbours; for
+// 8-bit sums it adds all four bytes of a lane first.
+func (c countSum) addNarrow(m rows.Facts) isa.Function {
+	size := m.PairwiseAdd.Bytes
+	bytes, halves, one := vectorOf(size, types.I8), vectorOf(size/2, types.I16), 8*size/c.bits
 	calls := []isa.Declaration{
-		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
-		{Result: "<16 x i8>", Name: "llvm.aarch64.neon.addp.v16i8", Params: "<16 x i8>, <16 x i8>"},
+		{Result: bytes.String(), Name: "llvm.ctpop." + suffix(bytes), Params: bytes.String()},
+		{Result: bytes.String(), Name: m.PairwiseAdd.Name, Params: fmt.Sprintf("%[1]s, %[1]s", bytes)},
 	}
 	if c.bits == 16 {
-		calls = append(calls, isa.Declaration{Result: "<8 x i16>", Name: "llvm.aarch64.neon.uaddlp.v8i16.v16i8",
-			Params: "<16 x i8>"})
+		calls = append(calls, isa.Declaration{Result: halves.String(), Name: m.NarrowCounts, Params: bytes.String()})
 	}
-	one := 128 / c.bits
 	return c.addFunction(one, "l", calls, func(p writer, at int) string {
 		var counts []string
-		for k := at; k < at+one; k += 4 {
+		for k := at; k < at+one; k += size / 4 {
 			p("  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s", c.lanes, k,
-				isa.ShuffleRun(k, 4, 4))
-			p("  %%b%[1]d = bitcast <4 x i32> %%x%[1]d to <16 x i8>", k)
-			p("  %%c%[1]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%b%[1]d)", k)
+				isa.ShuffleRun(k, size/4, size/4))
+			p("  %%b%[1]d = bitcast <%[2]d x i32> %%x%[1]d to %[3]s", k, size/4, bytes)
+			p("  %%c%[1]d = call %[2]s @%[3]s(%[2]s %%b%[1]d)", k, bytes, calls[0].Name)
 			counts = append(counts, fmt.Sprintf("%%c%d", k))
 		}
 		for n := 0; len(counts) > 1; n++ {
 			var next []string
 			for k := 0; k < len(counts); k += 2 {
 				next = append(next, fmt.Sprintf("%%p%d.%d.%d", at, n, k))
-				p("  %s = call <16 x i8> @llvm.aarch64.neon.addp.v16i8(<16 x i8> %s, <16 x i8> %s)", next[k/2],
-					counts[k], counts[k+1])
+				p("  %s = call %[2]s @%[3]s(%[2]s %[4]s, %[2]s %[5]s)", next[k/2], bytes, calls[1].Name, counts[k],
+					counts[k+1])
 			}
 			counts = next
 		}
 		count := counts[0]
 		if c.bits == 16 {
-			p("  %%w%d = call <8 x i16> @llvm.aarch64.neon.uaddlp.v8i16.v16i8(<16 x i8> %s)", at, count)
+			p("  %%w%d = call %s @%s(%s %s)", at, halves, m.NarrowCounts, bytes, count)
 			count = fmt.Sprintf("%%w%d", at)
 		}
 		p("  %%a%[1]d = shufflevector <%[2]d x i%[3]d> %%acc, <%[2]d x i%[3]d> poison, %[4]s", at, c.lanes, c.bits,
@@ -149,22 +141,41 @@ func popcountAddArm64(c countSum) isa.Function {
 	})
 }
 
-// popcountAddArm is the function behind popcountAdd: vcnt.8, vpaddl.u8, vpadal.u16 on four lanes at
-// a time.
-func popcountAddArm(c countSum) isa.Function {
+// addWide makes the function behind popcountAdd for sums of 32 bits, one register at a time. LLVM
+// itself would widen first, or unpack the bytes.
+func (c countSum) addWide(by rows.Counts) isa.Function {
+	n := by.Lanes
+	bytes, halves := vectorOf(4*n, types.I8).String(), vectorOf(2*n, types.I16).String()
+	words := vectorOf(n, types.I32).String()
 	calls := []isa.Declaration{
-		{Result: "<16 x i8>", Name: "llvm.ctpop.v16i8", Params: "<16 x i8>"},
-		{Result: "<8 x i16>", Name: "llvm.arm.neon.vpaddlu.v8i16.v16i8", Params: "<16 x i8>"},
-		{Result: "<4 x i32>", Name: "llvm.arm.neon.vpadalu.v4i32.v8i16", Params: "<4 x i32>, <8 x i16>"},
+		{Result: bytes, Name: fmt.Sprintf("llvm.ctpop.v%di8", 4*n), Params: bytes},
+		{Result: halves, Name: by.Halves, Params: bytes},
+		{Result: words, Name: by.Words, Params: halves},
 	}
-	return c.addFunction(4, "w", calls, func(p writer, at int) string {
+	stretched := "l"
+	if by.Multiplies {
+		calls[1].Params, calls[2].Params = bytes+", "+bytes, halves+", "+halves
+	}
+	if by.Accumulates {
+		calls[2].Params, stretched = words+", "+halves, "w"
+	}
+	return c.addFunction(n, stretched, calls, func(p writer, at int) string {
+		ones := func(bits int) string { return "" }
+		if by.Multiplies {
+			ones = func(bits int) string { return fmt.Sprintf(", <%d x i%d> splat (i%d 1)", 32/bits*n, bits, bits) }
+		}
 		p(`  %%x%[2]d = shufflevector <%[1]d x i32> %%x, <%[1]d x i32> poison, %[3]s
   %%a%[2]d = shufflevector <%[1]d x i32> %%acc, <%[1]d x i32> poison, %[3]s
-  %%b%[2]d = bitcast <4 x i32> %%x%[2]d to <16 x i8>
-  %%c%[2]d = call <16 x i8> @llvm.ctpop.v16i8(<16 x i8> %%b%[2]d)
-  %%h%[2]d = call <8 x i16> @llvm.arm.neon.vpaddlu.v8i16.v16i8(<16 x i8> %%c%[2]d)
-  %%s%[2]d = call <4 x i32> @llvm.arm.neon.vpadalu.v4i32.v8i16(<4 x i32> %%a%[2]d, <8 x i16> %%h%[2]d)`, c.lanes, at,
-			isa.ShuffleRun(at, 4, 4))
+  %%b%[2]d = bitcast %[4]s %%x%[2]d to %[5]s
+  %%c%[2]d = call %[5]s @%[6]s(%[5]s %%b%[2]d)
+  %%h%[2]d = call %[7]s @%[8]s(%[5]s %%c%[2]d%[9]s)`, c.lanes, at, isa.ShuffleRun(at, n, n), words, bytes,
+			calls[0].Name, halves, by.Halves, ones(8))
+		if by.Accumulates {
+			p("  %%s%[1]d = call %[2]s @%[3]s(%[2]s %%a%[1]d, %[4]s %%h%[1]d)", at, words, by.Words, halves)
+		} else {
+			p("  %%w%[1]d = call %[2]s @%[3]s(%[4]s %%h%[1]d%[5]s)", at, words, by.Words, halves, ones(16))
+			p("  %%s%[1]d = add %[2]s %%a%[1]d, %%w%[1]d", at, words)
+		}
 		return fmt.Sprintf("%%s%d", at)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen/llvm/isa"
+	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -100,8 +101,8 @@ func (e *emitter) bitmask(s *ir.Store) (mask, bool) {
 	return m, true
 }
 
-// setBits combines a mask with the element at p. AVX-512 comparisons write 16-bit parts. They are
-// stored one by one into an output's 32-bit word, which saves joining them. An alloc's word is
+// setBits combines a mask with the element at p. Parts of 16 bits are stored one by one into an
+// output's 32-bit word, which saves joining them. An alloc's word is
 // stored whole, since the load that soon follows would stall on two partial stores.
 func (e *emitter) setBits(s *ir.Store, m mask, p place) {
 	const half = 16
@@ -144,11 +145,11 @@ func (e *emitter) joinMask(m mask, shift val) val {
 	return e.binary(ir.Shl, all, e.convert(shift, m.t))
 }
 
-// lanesPerMask returns the number of lanes of x that one comparison writes to a mask register
-// (AVX-512), or all lanes on other targets. LLVM joins mask registers by kunpckwd, which is slower
-// than moving them out and joining integers.
+// lanesPerMask returns the number of lanes of x that one comparison writes to a mask register, or
+// all lanes where LLVM joins masks well. Moving mask registers out and joining integers is faster
+// than LLVM's way.
 func (e *emitter) lanesPerMask(x ir.Expr) int {
-	if !e.target.Has("avx512f") {
+	if !e.facts.MasksByRegister {
 		return e.lanes
 	}
 	widest := 1
@@ -205,52 +206,34 @@ func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 // maskOf reinterprets a vector of bools as an integer with one bit per lane.
 func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	word := types.NewInt(uint64(lanes))
-	if add, ok := pairwiseAddOf(e.target.Arch); !ok || !e.target.Has("neon") || lanes%add.bytes != 0 ||
-		8*add.bytes%lanes != 0 {
+	add := e.facts.PairwiseAdd
+	if add.Bytes == 0 || lanes%add.Bytes != 0 || 8*add.Bytes%lanes != 0 {
 		return e.b().NewBitCast(bools, word)
 	}
-	e.require(helper{kind: maskHelper, lanes: lanes}, func() isa.Function { return maskText(e.target.Arch, lanes) })
+	e.require(helper{kind: maskHelper, lanes: lanes}, func() isa.Function { return maskText(add, lanes) })
 	f := llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type()))
 	return e.b().NewCall(f, bools)
 }
 
-// pairwiseAdd is an instruction that adds neighbouring bytes of two registers of the given bytes.
-type pairwiseAdd struct {
-	bytes int
-	name  string
-}
-
-func pairwiseAddOf(arch string) (pairwiseAdd, bool) {
-	switch arch {
-	case "aarch64":
-		return pairwiseAdd{16, "llvm.aarch64.neon.addp.v16i8"}, true
-	case "arm":
-		return pairwiseAdd{8, "llvm.arm.neon.vpadd.v8i8"}, true
-	}
-	return pairwiseAdd{}, false
-}
-
-// maskText is the function of maskOf for Arm. Each byte, all ones or zeros, keeps one bit.
-// Neighbours are added three times, until a byte holds eight bits. LLVM would permute the bytes of
-// each register on 64-bit Arm, and move lanes one by one on 32-bit Arm.
-func maskText(arch string, lanes int) isa.Function {
+// maskText is the function of maskOf by a pairwise addition. Each byte, all ones or zeros, keeps
+// one bit. Neighbours are added three times, until a byte holds eight bits.
+func maskText(add rows.PairwiseAdd, lanes int) isa.Function {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	add, _ := pairwiseAddOf(arch)
 	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
 	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
 	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, isa.EachBit(lanes))
 	var sums []string
-	for at := 0; at < lanes; at += add.bytes {
+	for at := 0; at < lanes; at += add.Bytes {
 		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%bits, <%[1]d x i8> poison, %[3]s", lanes, at,
-			isa.ShuffleRun(at, add.bytes, add.bytes))
+			isa.ShuffleRun(at, add.Bytes, add.Bytes))
 		sums = append(sums, fmt.Sprintf("%%v%d", at))
 	}
-	p("  %%words = bitcast <%d x i8> %s to <%d x i%d>", add.bytes, isa.BitsTogether(p, add.bytes, add.name, sums),
-		8*add.bytes/lanes, lanes)
-	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 8*add.bytes/lanes, lanes)
+	p("  %%words = bitcast <%d x i8> %s to <%d x i%d>", add.Bytes, isa.BitsTogether(p, add.Bytes, add.Name, sums),
+		8*add.Bytes/lanes, lanes)
+	p("  %%word = extractelement <%d x i%d> %%words, i32 0", 8*add.Bytes/lanes, lanes)
 	p("  ret i%d %%word\n}", lanes)
-	vector := fmt.Sprintf("<%d x i8>", add.bytes)
-	return isa.Function{Calls: []isa.Declaration{{Result: vector, Name: add.name, Params: vector + ", " + vector}},
+	vector := fmt.Sprintf("<%d x i8>", add.Bytes)
+	return isa.Function{Calls: []isa.Declaration{{Result: vector, Name: add.Name, Params: vector + ", " + vector}},
 		Text: b.String()}
 }

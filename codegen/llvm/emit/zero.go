@@ -8,9 +8,9 @@ import (
 	"ripc/ir"
 )
 
-// Some of LLVM's patterns for Arm select a pair of instructions that differs from the source where
-// a result is 0. This file hides the operands that these patterns match. LLVM 22 has no other
-// pattern that loses a float's sign bit; TestZeros checks all of this.
+// For some machines (MixesZeros), LLVM's patterns select a pair of instructions that differs from
+// the source where a result is 0. This file hides the operands that these patterns match. LLVM 22
+// has no other pattern that loses a float's sign bit; TestZeros checks all of this.
 //
 //   - -(a*b + c), of scalars, becomes fnmadd (vfnma), which computes -a*b - c. Where a*b + c
 //     cancels, that is 0 and not -0. LLVM finds the negation in many places: x * -1, x / -1, -0 -
@@ -19,9 +19,6 @@ import (
 //   - x < 0 ? x : 0 becomes fminnm (vminnm), which gives -0 for -0. x > -0 ? x : -0 becomes fmaxnm,
 //     which gives 0 for 0. The zero is hidden, as an operand of the comparison and in an alloc with
 //     compared elements.
-
-// ignoresZeros reports whether LLVM has such patterns for the target.
-func (e *emitter) ignoresZeros() bool { return e.target.Arch != "x86_64" }
 
 // hide returns the scalar float x as a value that LLVM knows nothing about. It costs no
 // instruction, so it is not counted.
@@ -32,10 +29,7 @@ func (e *emitter) hide(x value.Value) value.Value {
 }
 
 func (e *emitter) hidingCall(x value.Value) *llir.InstCall {
-	register := "w"
-	if e.target.Arch == "x86_64" {
-		register = "x"
-	}
+	register := e.facts.FloatRegister
 	return llir.NewCall(llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Float, types.Float)), "",
 		"="+register+",0"), x)
 }
@@ -71,7 +65,7 @@ func (e *emitter) hiddenConstant(k float32, wide bool) val {
 
 // hideZero returns x, or a hidden zero of the same sign if x is the constant 0.
 func (e *emitter) hideZero(x val) val {
-	if !x.constant || x.f != 0 || !e.ignoresZeros() {
+	if !x.constant || x.f != 0 || !e.facts.MixesZeros {
 		return x
 	}
 	v := e.hiddenConstant(0, x.wide)

@@ -46,6 +46,7 @@ type Row struct {
 	// ModelInOrder says that the model's core begins instructions in their order, and so has few
 	// under way at a time.
 	ModelInOrder bool
+	Facts        Facts
 	scheduling   scheduling
 }
 
@@ -86,6 +87,7 @@ type arch struct {
 	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
 	tuning   []tuning
 	order    func(cpu string) scheduling
+	facts    func(targets.Target) Facts
 	models   map[string]model // by CPU
 }
 
@@ -113,6 +115,7 @@ func archs() []arch {
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
 			order:  func(string) scheduling { return usual },
+			facts:  factsX86,
 		},
 		{
 			name: "aarch64",
@@ -122,6 +125,7 @@ func archs() []arch {
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
 			},
+			facts: factsARM64,
 			order: func(cpu string) scheduling {
 				switch cpu {
 				case "generic":
@@ -147,6 +151,7 @@ func archs() []arch {
 					"fp-armv8d16", "fp-armv8d16sp", "crc", "aes", "sha2"},
 				"generic": {"hwdiv", "hwdiv-arm"}, // Cortex-A5 has none
 			},
+			facts: factsARM,
 			order: func(string) scheduling { return fewestRegisters },
 			// In its 32-bit part LLVM has no model of the A53. The R52 is close: it also issues two
 			// instructions in order, and adds in vectors of 64 bits twice a cycle. No model is
@@ -172,11 +177,11 @@ func Of(t targets.Target) (row Row, ok bool) {
 			row = a.Row
 			row.CPU, row.Attrs, row.PreferVectorBits = a.cpu(t), a.attrs(t), prefer(t)
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
-			row.scheduling = a.order(t.CPU)
+			row.scheduling, row.Facts = a.order(t.CPU), a.facts(t)
 			return row, true
 		}
 	}
-	return Row{CPU: t.CPU}, false
+	return Row{CPU: t.CPU, Facts: factsC()}, false
 }
 
 // cpu is the CPU that LLVM compiles for.
