@@ -166,6 +166,7 @@ func archs() []arch {
 			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
 				CommentMark: "#"},
 			order: func(string) scheduling { return usual },
+			facts: factsWASM,
 		},
 	}
 }
