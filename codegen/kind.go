@@ -23,8 +23,8 @@ const (
 )
 
 // Runnable is the kind that runs, verifies and measures load (engine.OpenLibrary): a shared library
-// or module for the target or, for portable code, for the machine that made it. For a chip without an
-// operating system it is a program for its board. Users cannot ask for it.
+// or module for the target or, for portable code, for the machine that made it. For a chip without
+// an operating system it is a program for its board. Users cannot ask for it.
 const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.

@@ -47,7 +47,8 @@ func openNative(path string, o Options) (Engine, error) {
 // openSandboxed runs a module of WebAssembly.
 func openSandboxed(path string, o Options) (Engine, error) {
 	if o.Threads != 1 {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "the virtual machine for WebAssembly has one thread"}
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+			Why: "the virtual machine for WebAssembly has one thread"}
 	}
 	s, err := wasm.Open(path, o.Limit > 0)
 	if err != nil {

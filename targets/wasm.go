@@ -1,7 +1,7 @@
 package targets
 
-// wasm32 is WebAssembly with vectors of 128 bits. A virtual machine compiles it for its own machine,
-// so caches and registers are those of small machines that browsers run on.
+// wasm32 is WebAssembly with vectors of 128 bits. A virtual machine compiles it for the machine that
+// it runs on. Caches and registers are those of small ones.
 func wasm32() Target {
 	return Target{
 		Name:       "wasm32",

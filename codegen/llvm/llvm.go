@@ -39,7 +39,8 @@ func (Backend) Name() string { return Name }
 
 // Kinds lists the files that LLVM's tools make.
 func (Backend) Kinds() []codegen.Kind {
-	return []codegen.Kind{codegen.SO, codegen.WASM, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm, codegen.Runnable}
+	return []codegen.Kind{codegen.SO, codegen.WASM, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm,
+		codegen.Runnable}
 }
 
 // Accepts fails with *codegen.TargetError unless there is a row for t (codegen/llvm/rows), and t's

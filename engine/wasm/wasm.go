@@ -34,7 +34,7 @@ type Session struct {
 	workspace   []byte
 }
 
-// TrapError says that the module's code did what WebAssembly forbids.
+// TrapError says that the virtual machine stopped the module's code.
 type TrapError struct {
 	Cause string // for example "wasm error: out of bounds memory access"
 	Err   error
@@ -79,7 +79,7 @@ func (s *Session) lay(ctx context.Context, m api.Module) error {
 		return errors.New("it lacks a function of a compiled network")
 	}
 	if answer, err := ok.Call(ctx); err != nil || uint32(answer[0]) != abi.CPUOK {
-		return fmt.Errorf("this machine lacks what code for %s needs (%w)", s.desc.Target, err)
+		return fmt.Errorf("this machine cannot run code for %s (%v)", s.desc.Target, err)
 	}
 	end := int64(base.Get())
 	take := func(n int) int64 {

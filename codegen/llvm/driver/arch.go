@@ -82,15 +82,15 @@ func archs(name string) (arch, bool) {
 			base: "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
 		}, true
 	case "wasm32":
-		// There is no float setting to change. Modules are checked before they run, so that all that
-		// is left to find out is known.
+		// There is no float setting to change, and no feature to look for: a machine that lacks one
+		// does not load the module.
 		return arch{
 			Pause: `call void asm sideeffect "", "~{memory}"()`,
 			Yield: "add i32 0, 0",
 			Spins: 1,
 			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
-			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 1}},
-				"nontrapping-fptoint": {{"valid", 2}}, "sign-ext": {{"valid", 3}}},
+			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
+				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}},
 		}, true
 	}
 	return arch{}, false
