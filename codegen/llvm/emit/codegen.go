@@ -14,6 +14,7 @@ package emit
 import (
 	"fmt"
 
+	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -40,7 +41,8 @@ type Module struct {
 
 // Limit fails as Kernel does, and writes no text.
 func Limit(f *ir.Func, t targets.Target) error {
-	_, err := emitFunc(f, f.Name, t)
+	row, _ := rows.Of(t)
+	_, err := emitFunc(f, f.Name, t, row)
 	return err
 }
 
@@ -48,7 +50,13 @@ func Limit(f *ir.Func, t targets.Target) error {
 // rule of code generation: a parallel or vectorized loop that codegen.CheckLoops does not accept,
 // or unrolling past the limit of instructions.
 func Kernel(f *ir.Func, symbol string, t targets.Target) (Module, error) {
-	e, err := emitFunc(f, symbol, t)
+	row, _ := rows.Of(t)
+	return kernelFor(f, symbol, t, row)
+}
+
+// kernelFor is Kernel with t's row.
+func kernelFor(f *ir.Func, symbol string, t targets.Target, row rows.Row) (Module, error) {
+	e, err := emitFunc(f, symbol, t, row)
 	if err != nil {
 		return Module{}, err
 	}
@@ -56,7 +64,7 @@ func Kernel(f *ir.Func, symbol string, t targets.Target) (Module, error) {
 }
 
 // emitFunc emits the instructions of f.
-func emitFunc(f *ir.Func, symbol string, t targets.Target) (e *emitter, err error) {
+func emitFunc(f *ir.Func, symbol string, t targets.Target, row rows.Row) (e *emitter, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -66,7 +74,7 @@ func emitFunc(f *ir.Func, symbol string, t targets.Target) (e *emitter, err erro
 			err = fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
 		}
 	}()
-	e = newEmitter(f, symbol, t)
+	e = newEmitter(f, symbol, t, row)
 	if t.PointerBits() == 32 {
 		e.checkSizes()
 	}

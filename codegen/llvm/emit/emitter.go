@@ -87,8 +87,7 @@ type emitter struct {
 	spread spread
 }
 
-func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
-	row, _ := rows.Of(t)
+func newEmitter(f *ir.Func, symbol string, t targets.Target, row rows.Row) *emitter {
 	e := &emitter{
 		f: f, changes: f.Changes(f.Body), target: t, row: row, facts: row.Facts,
 		m: llir.NewModule(), frame: codegen.Layout(f),
@@ -131,14 +130,18 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target) *emitter {
 }
 
 // attributes returns the attributes of every kernel: its processor features, no library calls in
-// place of loops, and flushed subnormals (for LLVM's constant folding).
+// place of loops, and the treatment of subnormals (for LLVM's constant folding).
 func attributes(row rows.Row) []llir.FuncAttribute {
+	mode := "ieee,ieee"
+	if row.Facts.Flushes {
+		mode = "preserve-sign,preserve-sign"
+	}
 	as := []llir.FuncAttribute{
 		enum.FuncAttrNoUnwind,
 		llir.AttrString("no-builtins"),
 		llir.AttrPair{Key: "target-cpu", Value: row.CPU},
 		llir.AttrPair{Key: "target-features", Value: row.Attrs},
-		llir.AttrPair{Key: "denormal-fp-math", Value: "preserve-sign,preserve-sign"},
+		llir.AttrPair{Key: "denormal-fp-math", Value: mode},
 	}
 	if row.PreferVectorBits > 0 {
 		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(row.PreferVectorBits)},

@@ -8,9 +8,10 @@ import (
 	"ripc/ir"
 )
 
-// Float arithmetic flushes subnormal operands and results, on every processor that drivers set up.
-// Two kinds of operations do not: min and max, which are a comparison and a choice, and arithmetic
-// that LLVM folds away, such as x * 1. This file flushes their operands. (Load, Select and Store
+// Float arithmetic flushes subnormal operands and results, on most processors that drivers set up
+// (Facts.Flushes). Two kinds of operations do not: min and max, which are a comparison and a
+// choice, and arithmetic that LLVM folds away, such as x * 1. This file flushes their operands. On
+// other processors it flushes the operands and results of all arithmetic. (Load, Select and Store
 // only move values, and must not flush.)
 
 // flush replaces x's subnormal numbers by zeros and quiets its NaNs, unless that is done.
@@ -25,11 +26,51 @@ func (e *emitter) flush(x val) val {
 		}
 		return k
 	}
-	if !e.facts.Canonicalizes {
+	switch {
+	case !e.facts.Flushes:
+		bits := e.reinterpret(x, ir.U32)
+		exponent := e.binary(ir.And, bits, imm(ir.U32, 0x7F800000))
+		return e.zeroWhere(e.binary(ir.Eq, exponent, imm(ir.U32, 0)), x)
+	case !e.facts.Canonicalizes:
 		return e.product(x)
 	}
 	x.v = e.overloaded("llvm.canonicalize", x.v.Type(), x.v)
 	x.flushed, x.positive = true, false
+	return x
+}
+
+// zeroWhere returns x, or where small holds a zero of x's sign.
+func (e *emitter) zeroWhere(small, x val) val {
+	bits := e.reinterpret(x, ir.U32)
+	x = e.reinterpret(e.pick(small, e.binary(ir.And, bits, imm(ir.U32, 1<<31)), bits), ir.F32)
+	x.flushed = true
+	return x
+}
+
+// rounded returns a result of float arithmetic, flushed. Sums are exact where they are subnormal.
+// For other operations scaled returns the result times scaleUp: a result just below 2^-126 is
+// rounded to 2^-126 in the subnormals' precision, and to less in that of other floats.
+func (e *emitter) rounded(x val, scaled func() val) val {
+	x.flushed = e.facts.Flushes
+	if x.flushed || scaled == nil {
+		return e.flush(x)
+	}
+	y := e.unary(ir.Abs, scaled())
+	y, least := e.match(y, floatConst(scaleUp*0x1p-126))
+	return e.zeroWhere(e.compareFloats(ir.Lt, y, least), x)
+}
+
+// scaleUp moves subnormal numbers of 24 bits to normal ones. Where a factor times scaleUp is
+// infinite, the result is no number below 2^-126, but may be 0.
+const scaleUp = 1 << 24
+
+// scale returns x * scaleUp.
+func (e *emitter) scale(x val) val {
+	by := floatConst(scaleUp)
+	if x.wide {
+		by = e.splat(by)
+	}
+	x.v = e.b().NewFMul(x.v, by.v)
 	return x
 }
 
@@ -45,15 +86,16 @@ func floatConst(v float32) val {
 		neutral: k == 0 || k == 1 || k == -1, zero: k == 0, positive: !math.Signbit(float64(v))}
 }
 
-// operands prepares the operands of float arithmetic. It flushes those that LLVM may return as the
-// result: operands beside 0, 1 and -1, and values without a sign, to which 0 may be added.
+// operands prepares the operands of float arithmetic. It flushes all that the processor would not,
+// and those that LLVM may return as the result: operands beside 0, 1 and -1, and values without a
+// sign, to which 0 may be added.
 func (e *emitter) operands(xs ...*val) {
 	neutral := false
 	for _, x := range xs {
 		neutral = neutral || x.neutral
 	}
 	for _, x := range xs {
-		if neutral || x.positive {
+		if neutral || x.positive || !e.facts.Flushes {
 			*x = e.flush(*x)
 		}
 	}
@@ -68,7 +110,7 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 	if op == ir.Max {
 		by = ir.Gt
 	}
-	after := !a.flushed && !b.flushed && !a.constant && !b.constant
+	after := e.facts.Flushes && !a.flushed && !b.flushed && !a.constant && !b.constant
 	// An instruction for it would flush its result, but LLVM does not always select one. It turns a
 	// choice of 0 or b into a masked move, and a maximum with memory into a masked store.
 	if !after || a.zero {
@@ -86,7 +128,8 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 // the chosen one.
 func (e *emitter) condition(x *ir.Select) val {
 	c, ok := x.Cond.(*ir.Binary)
-	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || codegen.Flushed(x, e.flushedAllocs) {
+	if !ok || !c.Op.IsCompare() || !c.A.Type().IsFloat() || !x.Type().IsFloat() || !e.facts.Flushes ||
+		codegen.Flushed(x, e.flushedAllocs) {
 		return e.eval(x.Cond)
 	}
 	a, b := e.product(e.eval(c.A)), e.eval(c.B)

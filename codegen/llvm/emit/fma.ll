@@ -4,13 +4,30 @@ define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind 
   %z = fpext FLOAT %c to DOUBLE
   %p = fmul DOUBLE %x, %y
   %s = fadd DOUBLE %p, %z
-  %t = fsub DOUBLE %s, %p
-  %back = fsub DOUBLE %s, %t
+TIES
+  br i1 %tie, label %exact, label %usual
+usual:
+ROUND  br label %end
+exact:
+  %t = call preserve_allcc FLOAT @NAME_exact(FLOAT %a, FLOAT %b, FLOAT %c)
+  br label %end
+end:
+  %f = phi FLOAT [ %r, %usual ], [ %t, %exact ]
+  ret FLOAT %f
+}
+define internal preserve_allcc FLOAT @NAME_exact(FLOAT %a, FLOAT %b, FLOAT %c) cold noinline #0 {
+  %x = fpext FLOAT %a to DOUBLE
+  %y = fpext FLOAT %b to DOUBLE
+  %z = fpext FLOAT %c to DOUBLE
+  %p = fmul DOUBLE %x, %y
+  %s0 = fadd DOUBLE %p, %z
+  %t = fsub DOUBLE %s0, %p
+  %back = fsub DOUBLE %s0, %t
   %ep = fsub DOUBLE %p, %back
   %ez = fsub DOUBLE %z, %t
   %e = fadd DOUBLE %ep, %ez
   %inexact = fcmp one DOUBLE %e, ZERO
-  %u = bitcast DOUBLE %s to INT
+  %u = bitcast DOUBLE %s0 to INT
   %v = bitcast DOUBLE %e to INT
   %away = xor INT %u, %v
   %side = ashr INT %away, LAST
@@ -20,7 +37,6 @@ define internal FLOAT @NAME(FLOAT %a, FLOAT %b, FLOAT %c) alwaysinline nounwind 
   %even = and INT %step, %less
   %by = select BOOL %inexact, INT %even, INT zeroinitializer
   %o = add INT %u, %by
-  %w = bitcast INT %o to DOUBLE
-  %r = fptrunc DOUBLE %w to FLOAT
-  ret FLOAT %r
+  %s = bitcast INT %o to DOUBLE
+ROUND  ret FLOAT %r
 }

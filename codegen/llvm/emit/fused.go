@@ -3,6 +3,7 @@ package emit
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
@@ -13,35 +14,48 @@ import (
 // fma emits a*b + c, rounded once; all three are wide or none is. Without such an instruction LLVM
 // would call fmaf of a library.
 func (e *emitter) fma(a, b, c val) val {
-	out := val{t: a.t, wide: a.wide, flushed: true}
+	out := val{t: a.t, wide: a.wide}
 	switch {
 	case e.facts.MixesZeros && a.wide && e.lanes == 1: // LLVM makes scalars of such vectors
 		return e.fromLanes(a.t, func(k int) val { return e.fma(e.lane(a, k), e.lane(b, k), e.lane(c, k)) })
 	case e.facts.Fuses:
-		out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
+		fused := func(a, c val) val {
+			out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
+			return out
+		}
+		fused(a, c)
 		if e.facts.MixesZeros && !a.wide {
 			out.v = e.hide(out.v)
 		}
-		return out
+		return e.rounded(out, func() val { return fused(e.scale(a), e.scale(c)) })
 	}
-	lanes := 0
+	fused := fusedSum{flushes: !e.facts.Flushes}
 	if a.wide {
-		lanes = e.lanes
+		fused.lanes = e.lanes
 	}
-	e.require(helper{kind: fmaHelper, lanes: lanes}, func() isa.Function {
-		return isa.Function{Text: fusedText(lanes)}
-	})
+	h := helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()}
+	e.require(h, func() isa.Function { return isa.Function{Text: fused.text()} })
 	t := a.v.Type()
-	f := llir.NewFunc(fusedName(lanes), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
-	out.v = e.b().NewCall(f, a.v, b.v, c.v)
+	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
+	out.v, out.flushed = e.b().NewCall(f, a.v, b.v, c.v), true
 	return out
 }
 
-func fusedName(lanes int) string {
-	if lanes == 0 {
-		return "ripc_fma"
+// fusedSum identifies a function behind emitter.fma without a fused instruction.
+type fusedSum struct {
+	lanes   int  // 0: scalars
+	flushes bool // subnormal results, since no instruction does
+}
+
+func (s fusedSum) name() string {
+	name := "ripc_fma"
+	if s.flushes {
+		name = "ripc_fma_flushed"
 	}
-	return fmt.Sprintf("ripc_fma_x%d", lanes)
+	if s.lanes == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s_x%d", name, s.lanes)
 }
 
 // fma is the text of the function behind emitter.fma, with placeholders in capitals.
@@ -49,24 +63,49 @@ func fusedName(lanes int) string {
 //go:embed fma.ll
 var fma string
 
-// fusedText is the function behind fma, on scalars if lanes is 0. In double the product p is exact,
-// and the sum s is rounded to 53 bits. Rounding s again to 24 is wrong only if s lies half way
-// between two floats and the true sum does not. So an inexact s is first rounded to odd (Boldo and
-// Melquiond 2008). If its last bit is 0, it moves by one unit in the direction of e, the error of
-// the sum by TwoSum. An odd s is never half way.
+// text is the function behind fma. In double the product p is exact, and the sum s is rounded to 53
+// bits. Rounding s again to 24 is wrong only if s lies half way between two floats and the true sum
+// does not. Half way, the lower 29 bits of s are 2^28. If a lane has such an s, a function of its
+// own computes all lanes: it rounds an inexact s to odd first (Boldo and Melquiond 2008). If the
+// last bit of s is 0, s moves by one unit in the direction of e, the error of the sum by TwoSum. An
+// odd s is never half way. That function saves all registers, so that the usual way has them.
 //
 // Comparisons with an infinite or NaN e are false, and e = 0 changes nothing either. fpext and
 // fptrunc flush subnormal floats, as every float operation does, and no double here is subnormal.
-func fusedText(lanes int) string {
+// Where no instruction flushes, s becomes 0 below the limit of f32.Fma.
+func (s fusedSum) text() string {
 	mask, bit := "i64", "i1"
 	f, d := "float", "double"
 	splat := func(t, k string) string { return k }
-	if lanes > 0 {
-		vector := func(t string) string { return fmt.Sprintf("<%d x %s>", lanes, t) }
+	ties := `  %bits = bitcast double %s to i64
+  %low = trunc i64 %bits to i29
+  %tie = icmp eq i29 %low, 268435456`
+	if n := s.lanes; n > 0 {
+		vector := func(t string) string { return fmt.Sprintf("<%d x %s>", n, t) }
 		f, d, mask, bit = vector(f), vector(d), vector(mask), vector(bit)
 		splat = func(t, k string) string { return "splat (" + t + " " + k + ")" }
+		ties = fmt.Sprintf(`  %%halves = bitcast <%[1]d x double> %%s to <%[2]d x i32>
+  %%low = shufflevector <%[2]d x i32> %%halves, <%[2]d x i32> poison, %[3]s
+  %%rest = and <%[1]d x i32> %%low, splat (i32 536870911)
+  %%ties = icmp eq <%[1]d x i32> %%rest, splat (i32 268435456)
+  %%set = bitcast <%[1]d x i1> %%ties to i%[1]d
+  %%tie = icmp ne i%[1]d %%set, 0`, n, 2*n, isa.Shuffle(n, func(i int) int { return 2 * i }))
 	}
-	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", fusedName(lanes),
-		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"))
-	return r.Replace(fma)
+	round := "  %r = fptrunc DOUBLE %s to FLOAT\n"
+	if s.flushes {
+		round = `  %below = fcmp olt DOUBLE %s, LIMIT
+  %above = fcmp ogt DOUBLE %s, -LIMIT
+  %small = and BOOL %below, %above
+  %zero = fmul DOUBLE %s, ZERO
+  %flushed = select BOOL %small, DOUBLE %zero, DOUBLE %s
+  %r = fptrunc DOUBLE %flushed to FLOAT
+`
+	}
+	limit := func(sign float64) string {
+		return splat("double", fmt.Sprintf("0x%X", math.Float64bits(sign*0x1.ffffffp-127)))
+	}
+	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", s.name(),
+		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"),
+		"-LIMIT", limit(-1), "LIMIT", limit(1))
+	return r.Replace(strings.NewReplacer("TIES", ties, "ROUND", round).Replace(fma))
 }

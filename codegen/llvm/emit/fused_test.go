@@ -23,7 +23,7 @@ func TestFused(t *testing.T) {
 	}
 	fs := []*ir.Func{{Name: "fused", Params: ps, Body: loop(ir.Serial, "i", n, set(y, sum, vi))},
 		flat("x4", 4), flat("x17", 17), flat("x59", 59)}
-	for _, tg := range natives(t) {
+	for _, tg := range floatNatives(t) {
 		lib := buildFor(t, tg, fs...)
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, 5))

@@ -223,7 +223,7 @@ func floatFuncs(n int) []*ir.Func {
 
 func TestFloatOps(t *testing.T) {
 	fs := floatFuncs(37)
-	for _, tg := range natives(t) {
+	for _, tg := range floatNatives(t) {
 		lib := buildFor(t, tg, fs...)
 		for _, f := range fs {
 			lib.same(t, f.Name)

@@ -1,10 +1,12 @@
 package emit_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/driver"
 	"ripc/codegen/llvm/emit"
+	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/abi"
 	"ripc/internal/difftest"
@@ -95,6 +98,29 @@ func natives(t testing.TB) []targets.Target {
 	return out
 }
 
+// ieee is what the names of natives end in whose processor is taken for one that flushes no subnormals.
+const ieee = "-ieee"
+
+// floatNatives are natives, and the same without a mode that flushes.
+func floatNatives(t testing.TB) []targets.Target {
+	t.Helper()
+	out := natives(t)
+	if len(out) > 1 {
+		for _, tg := range out {
+			tg.Name += ieee
+			out = append(out, tg)
+		}
+	}
+	return out
+}
+
+// kernel is f's code for tg.
+func kernel(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
+	row, _ := rows.Of(tg)
+	row.Facts.Flushes = !strings.HasSuffix(tg.Name, ieee)
+	return emit.KernelFor(f, symbol, tg, row)
+}
+
 // build compiles funcs, with distinct names, into one library for this machine.
 func build(t testing.TB, funcs ...*ir.Func) *library {
 	t.Helper()
@@ -137,7 +163,7 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 	mostIn, mostOut := 0, 0
 	for i, f := range funcs {
 		name := fmt.Sprintf("k%d_%s", i, f.Name)
-		m, err := emit.Kernel(f, name, tg)
+		m, err := kernel(f, name, tg)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, f)
 		}
@@ -165,6 +191,9 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 	d, err := driver.Driver(p, driver.DriverInfo{Name: p.Name, Kernels: symbols, Units: units, Scratch: scratch}, tg)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.HasSuffix(tg.Name, ieee) { // the same mode, but for subnormals
+		d = bytes.Replace(d, []byte("store i32 40896"), []byte("store i32 8064"), 1)
 	}
 	jobs = append(jobs, toolchain.Job{Name: "driver", LL: d, Target: tg})
 	out, err := ts.CompileAll(context.Background(), cache, jobs)

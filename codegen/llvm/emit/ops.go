@@ -27,7 +27,7 @@ func (e *emitter) binary(op ir.BinOp, a, b val) val {
 			return e.extreme(op, a, b)
 		}
 		e.operands(&a, &b)
-		out.flushed = true
+		var scaled func() val
 		switch op {
 		case ir.Add:
 			out.v = e.b().NewFAdd(a.v, b.v)
@@ -35,12 +35,14 @@ func (e *emitter) binary(op ir.BinOp, a, b val) val {
 			out.v = e.b().NewFSub(a.v, b.v)
 		case ir.Mul:
 			out.v = e.b().NewFMul(a.v, b.v)
+			scaled = func() val { return val{v: e.b().NewFMul(e.scale(a).v, b.v), t: a.t, wide: a.wide} }
 		case ir.Div:
 			out.v = e.b().NewFDiv(a.v, b.v)
+			scaled = func() val { return val{v: e.b().NewFDiv(e.scale(a).v, b.v), t: a.t, wide: a.wide} }
 		default:
 			e.fail("", "", "%q does not work on f32", op.String())
 		}
-		return out
+		return e.rounded(out, scaled)
 	}
 	switch op {
 	case ir.Add:
@@ -86,6 +88,9 @@ func (e *emitter) compareFloats(op ir.BinOp, a, b val) val {
 // compare emits a comparison.
 func (e *emitter) compare(op ir.BinOp, a, b val) val {
 	if a.t.IsFloat() {
+		if !e.facts.Flushes {
+			a, b = e.flush(a), e.flush(b)
+		}
 		if op == ir.Lt || op == ir.Gt {
 			a, b = e.hideZero(a), e.hideZero(b)
 		}
@@ -167,9 +172,12 @@ func (e *emitter) quotient(op ir.BinOp, a, b val) val {
 
 // unary emits op.
 func (e *emitter) unary(op ir.UnOp, a val) val {
+	float := a.t.IsFloat()
+	if float && op != ir.Neg && op != ir.Abs && !e.facts.Flushes {
+		a = e.flush(a)
+	}
 	out := val{t: a.t, wide: a.wide}
 	lt := a.v.Type()
-	float := a.t.IsFloat()
 	switch {
 	case op == ir.Neg && float:
 		out.v, out.flushed = e.b().NewFNeg(a.v), a.flushed
