@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/engine"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/ir"
@@ -102,9 +103,11 @@ func newRandomRun(t *testing.T) *randomRun {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, err := targets.Host(); err != nil || tg.Arch != h.Arch {
+		switch h, err := targets.Host(); {
+		case sandboxed(tg):
+		case err != nil || tg.Arch != h.Arch:
 			need.Tool(t, "qemu-"+tg.Arch)
-		} else if !tg.Native() {
+		case !tg.Native():
 			t.Logf("no cases for %s: this machine lacks %v", name, tg.Missing(targets.HostFeatures()))
 			continue
 		}
@@ -112,6 +115,11 @@ func newRandomRun(t *testing.T) *randomRun {
 	}
 	r.boards = append(r.boards, r.boards[:min(6, len(r.boards))]...) // the first six get twice as many cases as the others
 	return r
+}
+
+// sandboxed reports whether a virtual machine of this process, with one thread, runs code for a target.
+func sandboxed(t targets.Target) bool {
+	return engine.Choose(t.Arch, t.Features, engine.Options{}) == engine.Sandboxed
 }
 
 func ripcTarget(name string) (targets.Target, error) {
@@ -152,6 +160,9 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	}
 	var rep *ripc.VerifyReport
 	threads := 1 + g.IntN(4)
+	if tg, err := ripcTarget(target); err == nil && sandboxed(tg) {
+		threads = 1
+	}
 	if err == nil {
 		o.Schedules = randomTraces(p, target, g)
 		rep, err = ripc.Verify(ctx, ripc.VerifyRequest{Path: path, Options: o, Seed: uint64(b), Threads: threads})
