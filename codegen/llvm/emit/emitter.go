@@ -149,12 +149,23 @@ func attributes(row rows.Row) []llir.FuncAttribute {
 		llir.AttrPair{Key: "target-features", Value: row.Attrs},
 		llir.AttrPair{Key: "denormal-fp-math", Value: mode},
 	}
+	if row.VScale > 0 {
+		as = append(as, vscale(row.VScale))
+	}
 	if row.PreferVectorBits > 0 {
 		as = append(as, llir.AttrPair{Key: "prefer-vector-width", Value: fmt.Sprint(row.PreferVectorBits)},
 			llir.AttrPair{Key: "min-legal-vector-width", Value: "0"})
 	}
 	return as
 }
+
+// vscale is the function attribute vscale_range.
+type vscale int
+
+func (v vscale) String() string { return fmt.Sprintf("vscale_range(%[1]d,%[1]d)", int(v)) }
+
+// IsFuncAttribute implements llir's interface.
+func (vscale) IsFuncAttribute() {}
 
 // stackBits is the stack alignment of the ABI.
 const stackBits = 128
