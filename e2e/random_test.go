@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -19,6 +20,8 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/engine"
+	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/ir"
@@ -102,9 +105,14 @@ func newRandomRun(t *testing.T) *randomRun {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, err := targets.Host(); err != nil || tg.Arch != h.Arch {
-			need.Tool(t, "qemu-"+tg.Arch)
-		} else if !tg.Native() {
+		switch h, err := targets.Host(); {
+		case sandboxed(tg):
+		case err != nil || tg.Arch != h.Arch:
+			if qemu := need.Tool(t, "qemu-"+tg.Arch); !hasCPU(t, qemu, tg) {
+				t.Logf("no cases for %s: this simulator has no CPU %s", name, tg.QemuCPU)
+				continue
+			}
+		case !tg.Native():
 			t.Logf("no cases for %s: this machine lacks %v", name, tg.Missing(targets.HostFeatures()))
 			continue
 		}
@@ -112,6 +120,24 @@ func newRandomRun(t *testing.T) *randomRun {
 	}
 	r.boards = append(r.boards, r.boards[:min(6, len(r.boards))]...) // the first six get twice as many cases as the others
 	return r
+}
+
+// hasCPU reports whether a simulator has the CPU of a target: on it, the runner says that it got no image.
+func hasCPU(t *testing.T, qemu string, tg targets.Target) bool {
+	t.Helper()
+	program, err := simulate.Program(t.Context(), tg.Arch)
+	need.OK(t, err)
+	path := filepath.Join(t.TempDir(), "runner")
+	if err := os.WriteFile(path, program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	return errors.As(exec.CommandContext(t.Context(), qemu, "-cpu", tg.QemuCPU, path).Run(), &exit) && exit.ExitCode() == 120
+}
+
+// sandboxed reports whether a virtual machine of this process, with one thread, runs code for a target.
+func sandboxed(t targets.Target) bool {
+	return engine.Choose(t.Arch, t.Features, engine.Options{}) == engine.Sandboxed
 }
 
 func ripcTarget(name string) (targets.Target, error) {
@@ -152,6 +178,9 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	}
 	var rep *ripc.VerifyReport
 	threads := 1 + g.IntN(4)
+	if tg, err := ripcTarget(target); err == nil && sandboxed(tg) {
+		threads = 1
+	}
 	if err == nil {
 		o.Schedules = randomTraces(p, target, g)
 		rep, err = ripc.Verify(ctx, ripc.VerifyRequest{Path: path, Options: o, Seed: uint64(b), Threads: threads})

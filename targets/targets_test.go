@@ -59,7 +59,7 @@ func TestSane(t *testing.T) {
 		if tg.Bare {
 			continue // no vectors, no caches
 		}
-		if tg.VectorBits < 128 || tg.Registers < 16 || tg.CountOps < 1 || tg.L1 < 8<<10 || tg.L2 < tg.L1 || tg.Cores < 1 || tg.Board == "" {
+		if tg.VectorBits < 128 && !tg.Scalar() || tg.Registers < 16 || tg.CountOps < 1 || tg.L1 < 8<<10 || tg.L2 < tg.L1 || tg.Cores < 1 || tg.Board == "" {
 			t.Errorf("%s: implausible: %+v", tg.Name, tg)
 		}
 	}

@@ -20,6 +20,7 @@ package estimate
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -105,7 +106,7 @@ func (e *Estimator) Model() string { return e.row.Model }
 // as toolchain.Run does, or if counts and code contradict each other.
 func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte,
 	jobs []*simulate.Profile) ([]Cycles, error) {
-	s := &sheet{index: map[string]int{}, window: window}
+	s := &sheet{row: e.row, index: map[string]int{}, window: window}
 	if e.row.ModelInOrder {
 		s.window = inOrder
 	}
@@ -127,11 +128,37 @@ func (e *Estimator) Jobs(ctx context.Context, code func(at, n uint64) []byte,
 	return all, nil
 }
 
-// line is straight code, which may have been put together from several places.
+// line is straight code, which may have been put together from several places. Each instruction has
+// step bytes.
 type line []byte
+
+// size returns the bytes of an instruction that begins with b, or with nothing where it is not
+// known.
+func size(row rows.Row, b []byte) uint64 {
+	if row.HasShort && len(b) > 0 && b[0]&3 != 3 {
+		return 2
+	}
+	return step
+}
+
+// lineOf is the code from first to last, which are addresses of instructions, or nil.
+func (s *sheet) lineOf(first, last uint64, code func(at, n uint64) []byte) line {
+	var l line
+	for a := first; a <= last; {
+		n := size(s.row, code(a, 1))
+		instruction := code(a, n)
+		if instruction == nil {
+			return nil
+		}
+		l = append(append(l, instruction...), make([]byte, step-n)...)
+		a += n
+	}
+	return l
+}
 
 // sheet collects the lines to be costed, each once.
 type sheet struct {
+	row    rows.Row
 	lines  []line
 	index  map[string]int
 	window int // instructions before a block
@@ -164,13 +191,13 @@ type term struct {
 
 // add puts the lines of a job on the sheet and returns its sum.
 func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, error) {
-	all, err := blocks(p)
+	all, err := blocks(p, func(at uint64) uint64 { return size(s.row, code(at, 1)) })
 	if err != nil {
 		return sum{}, err
 	}
 	texts := make([]line, len(all))
 	for i, b := range all {
-		if texts[i] = code(b.first, uint64(b.n)*step); texts[i] == nil {
+		if texts[i] = s.lineOf(b.first, b.last, code); texts[i] == nil {
 			return sum{}, fmt.Errorf("there is no code at %#x", b.first)
 		}
 	}
@@ -201,7 +228,7 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 		t := term{shorter: -1, rounds: 1, times: w.times, instructions: uint64(all[w.to].n)}
 		var before line
 		if w.from >= 0 {
-			before = history(all, texts, w.from, s.window)
+			before = s.history(all, texts, w.from)
 			t.shorter = s.indexOf(before)
 		}
 		if w.from == w.to {
@@ -219,21 +246,44 @@ func (s *sheet) add(p *simulate.Profile, code func(at, n uint64) []byte) (sum, e
 }
 
 // history is the code executed up to the end of block i, on the most frequent path to it: window
-// instructions, or fewer at the beginning.
-func history(all []block, texts []line, i, window int) line {
+// instructions, or fewer at the beginning. It starts with the instruction that set the vectors,
+// where there is such an instruction.
+func (s *sheet) history(all []block, texts []line, i int) line {
 	var parts []line
 	n := 0
-	for n < window*step {
+	for n < s.window*step {
 		parts = append(parts, texts[i])
 		n += len(texts[i])
-		if len(all[i].ways) == 0 {
+		if len(all[i].ways) == 0 || n >= s.window*step {
 			break
 		}
 		i = all[i].ways[0].block
 	}
 	slices.Reverse(parts)
 	whole := slices.Concat(parts...)
-	return whole[max(0, len(whole)-window*step):]
+	cut := max(0, len(whole)-s.window*step)
+	set := s.setting(whole[:cut])
+	for seen, todo := map[int]bool{}, []int{i}; set == nil && len(todo) > 0; todo = todo[1:] {
+		for _, e := range all[todo[0]].ways {
+			if !seen[e.block] && set == nil {
+				seen[e.block], todo = true, append(todo, e.block)
+				set = s.setting(texts[e.block])
+			}
+		}
+	}
+	return slices.Concat(set, whole[cut:])
+}
+
+// setting is the last instruction of l that sets the vectors, or nil.
+func (s *sheet) setting(l line) line {
+	for s.row.SetsVectors != nil && len(l) > 0 {
+		last := l[len(l)-step:]
+		if s.row.SetsVectors(binary.LittleEndian.Uint32(last)) {
+			return last
+		}
+		l = l[:len(l)-step]
+	}
+	return nil
 }
 
 // total adds up a job's terms.

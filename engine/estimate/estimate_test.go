@@ -25,7 +25,7 @@ func assembled(t *testing.T, triple, text string) []byte {
 	mc, err := toolchain.Lookup("llvm-mc")
 	need.OK(t, err)
 	obj := filepath.Join(t.TempDir(), "code.o")
-	cmd := exec.Command(mc, "-triple="+triple, "-mattr=+neon", "-filetype=obj", "-o", obj)
+	cmd := exec.Command(mc, "-triple="+triple, "-mattr="+map[bool]string{true: "+v,+d", false: "+neon"}[strings.HasPrefix(triple, "riscv")], "-filetype=obj", "-o", obj)
 	cmd.Stdin = strings.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -54,6 +54,9 @@ func at(code []byte) func(a, n uint64) []byte {
 		return code[a-base : a-base+n]
 	}
 }
+
+// steps are the sizes of instructions that are all equal.
+func steps(uint64) uint64 { return step }
 
 // walk is code that runs: pieces of it, each a number of instructions from an index on, in the order in which they run.
 type walk struct{ pieces [][2]int }
@@ -135,6 +138,29 @@ const (
 	bne 1b
 	bx lr
 `
+	// The vectors of the inner loop are set before the outer one.
+	riscvLoops = `
+	vsetvli x0, x0, e8, m4, ta, ma
+1:	vxor.vv v8, v8, v8
+	vxor.vv v12, v12, v12
+	li a5, 9
+2:	vle8.v v16, (a0)
+	vle8.v v20, (a1)
+	addi a0, a0, 32
+	addi a1, a1, 32
+	vxor.vv v16, v16, v20
+	vand.vi v20, v16, 15
+	vsrl.vi v16, v16, 4
+	vadd.vv v8, v8, v20
+	vadd.vv v12, v12, v16
+	addi a5, a5, -1
+	bnez a5, 2b
+	vadd.vv v8, v8, v12
+	vse8.v v8, (a2)
+	addi a4, a4, -1
+	bnez a4, 1b
+	ret
+`
 )
 
 // nested is the way through these loops, as qemu translates them: the first round of a loop runs in one piece with what lies before
@@ -170,6 +196,7 @@ func TestWholeTrace(t *testing.T) {
 		{"jetson-tx2", "aarch64-linux-gnu", arm64Loops, nested(3, 10, 4)},
 		{"pixel1", "aarch64-linux-gnu", arm64Loops, nested(3, 10, 4)},
 		{"rpi3-armv7", "armv7-linux-gnueabihf", armLoops, nested(3, 11, 4)},
+		{"bpi-f3", "riscv64-linux-gnu", riscvLoops, nested(3, 11, 4)},
 	} {
 		t.Run(c.target, func(t *testing.T) {
 			e, err := For(c.target)
@@ -261,6 +288,26 @@ func TestUnknownInstructions(t *testing.T) {
 	}
 }
 
+// TestShortInstructions: blocks and lines are right where some instructions have 2 bytes.
+func TestShortInstructions(t *testing.T) {
+	e, err := For("bpi-f3")
+	need.OK(t, err)
+	e.cache = nil
+	code := []byte{0x7d, 0x15, 0x13, 0x05, 0xf5, 0xff, 0x75, 0xfd, 0x82, 0x80} // addi of 2 and of 4 bytes, bnez to the first, ret
+	p := &simulate.Profile{
+		Pieces: []simulate.Piece{{First: base, Last: base + 6, Instructions: 3, Times: 100}, {First: base + 8, Last: base + 8, Instructions: 1, Times: 1}},
+		Jumps:  []simulate.Jump{{From: base + 6, To: base, Times: 99}, {From: base + 6, To: base + 8, Times: 1}},
+	}
+	got, err := e.Jobs(context.Background(), at(code), []*simulate.Profile{p})
+	if err != nil || got[0].Unknown != 0 || got[0].Cycles < 150 || got[0].Cycles > 450 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	p.Pieces[0].Instructions = 2
+	if _, err := e.Jobs(context.Background(), at(code), []*simulate.Profile{p}); err == nil || !strings.Contains(err.Error(), "do not have their sizes") {
+		t.Errorf("odd sizes: %v", err)
+	}
+}
+
 // TestRefusals: there is no estimate without a model, for what is no target, and for code that is not there.
 func TestRefusals(t *testing.T) {
 	for _, name := range []string{"rpi2", "generic-arm64", "x86-64-v3", "cortex-m4"} {
@@ -278,7 +325,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("no code: %v", err)
 	}
 	p.Pieces[0].Instructions = 3
-	if _, err := e.Jobs(context.Background(), at(nil), []*simulate.Profile{p}); err == nil || !strings.Contains(err.Error(), "do not have 4 bytes each") {
+	if _, err := e.Jobs(context.Background(), at(nil), []*simulate.Profile{p}); err == nil || !strings.Contains(err.Error(), "do not have their sizes") {
 		t.Errorf("odd sizes: %v", err)
 	}
 	t.Setenv(toolchain.EnvBin, t.TempDir())
@@ -289,7 +336,7 @@ func TestRefusals(t *testing.T) {
 
 // TestBlocks shows the blocks of the nested loops.
 func TestBlocks(t *testing.T) {
-	all, err := blocks(nested(3, 10, 4).profile())
+	all, err := blocks(nested(3, 10, 4).profile(), steps)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,14 @@ import (
 	"ripc/engine/simulate"
 )
 
-// step is the size of an instruction in bytes; all code that is simulated has instructions of one
-// size.
+// step is the size of an instruction in lines, in bytes. Zeros follow a short one.
 const step = 4
 
 // block is straight code that was always executed as a whole: control came to its first instruction
 // only, and left behind its last one only. Branches in it were never taken.
 type block struct {
 	first uint64 // address
+	last  uint64 // of its last instruction
 	n     int    // instructions
 	times uint64
 	ways  []edge // how control came to it; by times, falling, then by address
@@ -28,52 +28,50 @@ type edge struct {
 	times uint64
 }
 
-// last is the address of a block's last instruction.
-func (b block) last() uint64 { return b.first + uint64(b.n-1)*step }
-
 // blocks returns the basic blocks of a profile, by address. qemu's pieces overlap where control
 // enters the middle of one. So executions, and steps to the next instruction, are counted for each
-// address first.
-func blocks(p *simulate.Profile) ([]block, error) {
+// address first. size returns the bytes of the instruction at an address.
+func blocks(p *simulate.Profile, size func(at uint64) uint64) ([]block, error) {
 	times, on := map[uint64]uint64{}, map[uint64]uint64{} // of each instruction; and how often the next one followed
 	for _, q := range p.Pieces {
-		if q.Last-q.First != (q.Instructions-1)*step {
-			return nil, fmt.Errorf("%d instructions from %#x to %#x do not have %d bytes each", q.Instructions,
-				q.First, q.Last, step)
-		}
-		for a := q.First; a <= q.Last; a += step {
+		n, a := uint64(1), q.First
+		for ; a < q.Last; a += size(a) {
 			times[a] += q.Times
-			if a < q.Last {
-				on[a] += q.Times
-			}
+			on[a] += q.Times
+			n++
 		}
+		if a != q.Last || n != q.Instructions {
+			return nil, fmt.Errorf("%d instructions from %#x to %#x do not have their sizes", q.Instructions, q.First,
+				q.Last)
+		}
+		times[a] += q.Times
 	}
 	jumps := make([]simulate.Jump, 0, len(p.Jumps))
 	for _, j := range p.Jumps {
-		if j.To == j.From+step {
+		if j.To == j.From+size(j.From) {
 			on[j.From] += j.Times
 			continue
 		}
 		jumps = append(jumps, j)
 	}
 	var all []block
-	starts, ends := map[uint64]int{}, map[uint64]int{}
+	starts, ends, behind := map[uint64]int{}, map[uint64]int{}, map[uint64]int{}
 	for _, a := range slices.Sorted(maps.Keys(times)) {
-		before := a - step
-		if k := len(all) - 1; k >= 0 && all[k].last() == before && on[before] == times[before] &&
-			on[before] == times[a] {
-			all[k].n++
-			continue
+		if k := len(all) - 1; k >= 0 {
+			if b := &all[k]; b.last+size(b.last) == a && on[b.last] == times[b.last] && on[b.last] == times[a] {
+				b.n, b.last = b.n+1, a
+				continue
+			}
 		}
 		starts[a] = len(all)
-		all = append(all, block{first: a, n: 1, times: times[a]})
+		all = append(all, block{first: a, last: a, n: 1, times: times[a]})
 	}
 	for i, b := range all {
-		ends[b.last()] = i
+		ends[b.last], behind[b.last+size(b.last)] = i, i
 	}
 	for i := range all {
-		if k, ok := ends[all[i].first-step]; ok && on[all[k].last()] > 0 {
-			all[i].ways = append(all[i].ways, edge{k, on[all[k].last()]})
+		if k, ok := behind[all[i].first]; ok && on[all[k].last] > 0 {
+			all[i].ways = append(all[i].ways, edge{k, on[all[k].last]})
 		}
 	}
 	for _, j := range jumps {

@@ -38,7 +38,7 @@ func TestBlocksCount(t *testing.T) {
 				at = b
 			}
 		}
-		all, err := blocks(w.profile())
+		all, err := blocks(w.profile(), steps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestBlocksCount(t *testing.T) {
 			}
 			came := uint64(0)
 			for _, e := range b.ways {
-				last := int(all[e.block].last()-base) / step
+				last := int(all[e.block].last-base) / step
 				if follows[[2]int{last, first}] != e.times {
 					t.Fatalf("block %d: came %d times from %d, not %d", i, follows[[2]int{last, first}], last, e.times)
 				}

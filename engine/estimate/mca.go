@@ -97,7 +97,7 @@ func (e *Estimator) disassemble(ctx context.Context, lines []line) (map[[step]by
 	}
 	var hex bytes.Buffer
 	for _, i := range order {
-		for _, b := range i {
+		for _, b := range i[:size(e.row, i[:])] {
 			hex.WriteString("0x" + strconv.FormatUint(uint64(b), 16) + " ")
 		}
 		hex.WriteByte('\n')
@@ -127,7 +127,7 @@ type report struct {
 
 // analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs
 // one cycle, not llvm-mca's hundred, since the called code is counted as well. llvm-mca omits lines
-// without known instructions from its report, which must not be empty, so an add is appended.
+// without known instructions from its report, which must not be empty, so an addition is appended.
 func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, tapes []tape, costs []lineCost) error {
 	var asm bytes.Buffer
 	for _, t := range tapes {
@@ -148,7 +148,8 @@ func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, ta
 			}
 		}
 	}
-	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\nadd sp, sp, #16\n%[1]s LLVM-MCA-END end\n", e.row.CommentMark)
+	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\n%[2]s\n%[1]s LLVM-MCA-END end\n", e.row.CommentMark,
+		e.row.Addition)
 	out, err := e.tools.Run(ctx, "llvm-mca", asm.Bytes(), "-mtriple="+e.row.Triple, "-mcpu="+e.row.Model,
 		"-mattr="+e.row.Attrs, "-iterations=1",
 		"-call-latency=1", "-skip-unsupported-instructions=any", "-instruction-info=false", "-resource-pressure=false",

@@ -26,6 +26,11 @@ func testCount(t *testing.T, d *describe.Artifact) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	logged, err := m.WithoutPlugins().Run(context.Background(), []simulate.Job{job, job, job})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, logged...)
 	for i, r := range got {
 		if r.Instructions != 2003 {
 			t.Errorf("job %d: %d instructions, want 2003", i, r.Instructions)

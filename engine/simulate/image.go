@@ -181,7 +181,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			p.outputs = nil
 		}
 		counted := uint64(0)
-		if m.plugin != nil {
+		if m.opts.Count {
 			counted = 1
 		}
 		timing := uint64(0)

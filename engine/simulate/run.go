@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,23 +40,54 @@ func (m *Machine) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	defer p.remove()
 	p.cmd.Stdout = &p.messages
 	defer p.limit(len(jobs))()
-	if err := p.cmd.Run(); err != nil {
-		return nil, p.explainError(err)
+	profiles, err := p.run(len(jobs))
+	if err != nil {
+		return nil, err
 	}
 	results, err := p.image.results(p.file)
 	if err != nil {
 		return nil, err
 	}
-	if m.plugin != nil {
-		profiles, err := ReadProfiles(p.counts, len(results), m.guest.Base+programAt, m.prog.size)
-		if err != nil {
-			return nil, err
-		}
+	if m.opts.Count {
 		for k, profile := range profiles {
 			results[k].Profile, results[k].Instructions = profile, profile.Instructions()
 		}
 	}
 	return results, nil
+}
+
+// run runs the process. If instructions are counted, it returns a profile of each job.
+func (p *process) run(jobs int) (profiles []*Profile, err error) {
+	at, size := p.m.guest.Base+programAt, p.m.prog.size
+	if !p.m.opts.Count || p.m.plugin != nil {
+		if err := p.cmd.Run(); err != nil {
+			return nil, p.explainError(err)
+		}
+		if p.m.opts.Count {
+			profiles, err = ReadProfiles(p.counts, jobs, at, size)
+		}
+		return profiles, err
+	}
+	log, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	defer log.Close()
+	p.cmd.ExtraFiles = []*os.File{write}
+	err = p.cmd.Start()
+	_ = write.Close()
+	if err != nil {
+		return nil, p.explainError(err)
+	}
+	profiles, failed := readLog(log, at, size)
+	_, _ = io.Copy(io.Discard, log) // or qemu would wait
+	if err := p.cmd.Wait(); err != nil {
+		return nil, p.explainError(err)
+	}
+	if failed == nil && len(profiles) != jobs {
+		failed = fmt.Errorf("simulate: qemu logged %d of %d jobs", len(profiles), jobs)
+	}
+	return profiles, failed
 }
 
 // process is a batch that is ready to run, is running, or has run.
@@ -101,6 +133,8 @@ func (m *Machine) prepare(ctx context.Context, jobs []Job) (*process, error) {
 	if m.plugin != nil {
 		written["count.so"] = m.plugin
 		command = append(command, "-plugin", "./count.so")
+	} else if m.opts.Count {
+		command = append(command, logOptions()...)
 	}
 	for name, data := range written {
 		if err := files.WriteProgram(filepath.Join(p.dir, name), data); err != nil {
@@ -156,6 +190,10 @@ func (p *process) explainError(err error) error {
 		e.Hint = "an instruction that " + p.m.cpu + " does not have"
 	case strings.Contains(status, "segmentation fault") || strings.Contains(text, "Segmentation fault"):
 		e.Hint = "an access outside of all buffers, or a write to constants"
+	case strings.Contains(text, "decode_save_opc"):
+		e.Hint = "this qemu ends at conversions of vectors of floats; version 8 and later ones do not"
+	case strings.HasPrefix(text, "qemu") && strings.Contains(text, "not found"):
+		e.Hint = "this qemu has no CPU " + p.m.cpu + "; a later version may have it"
 	default:
 		e.Hint = runnerFault(exit.ExitCode())
 	}

@@ -88,7 +88,7 @@ type Machine struct {
 	cpu    string
 	qemu   string
 	runner []byte // the guest program
-	plugin []byte // nil without Options.Count
+	plugin []byte // counts; nil without Options.Count, and where qemu has no plugins
 	prog   *program
 	entry  uint64
 }
@@ -140,7 +140,7 @@ func Open(path string, opts Options) (*Machine, error) {
 			return nil, err
 		}
 	}
-	if opts.Count {
+	if opts.Count && hasPlugins(ctx, m.qemu) {
 		if m.plugin, err = Counter(ctx, m.qemu); err != nil {
 			return nil, err
 		}

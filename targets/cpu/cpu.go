@@ -1,6 +1,6 @@
 // Package cpu says which architecture and which features this machine has. Names of architectures
-// are ripc's ("x86_64", "aarch64", "arm"), names of features LLVM's, without "+". It imports
-// nothing of the compiler, so that a deployed program stays small.
+// are ripc's ("x86_64", "aarch64", "arm", "riscv64"), names of features LLVM's, without "+". It
+// imports nothing of the compiler, so that a deployed program stays small.
 package cpu
 
 import (
@@ -31,6 +31,8 @@ func OfELF(m elf.Machine) string {
 		return "aarch64"
 	case elf.EM_ARM:
 		return "arm"
+	case elf.EM_RISCV:
+		return "riscv64"
 	}
 	return m.String()
 }

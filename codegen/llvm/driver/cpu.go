@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -46,14 +47,14 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	var w strings.Builder
 	fmt.Fprintf(&w, "target triple = %q\n\n@auxv = internal constant [16 x i8] c\"/proc/self/auxv\\00\"\n\ndefine "+
 		"i32 @%s_cpu_ok() #0 {\nentry:\n%s", row.Triple, name, a.cpu)
-	all := "true"
+	all, answer := "true", fmt.Sprint(abi.CPUOK)
 	for _, word := range slices.Sorted(maps.Keys(masks)) {
 		fmt.Fprintf(&w, "  %%%[1]s.has = and i64 %%%[1]s, %[2]d\n  %%%[1]s.ok = icmp eq i64 %%%[1]s.has, %[2]d\n  "+
 			"%%%[1]s.all = and i1 %[3]s, %%%[1]s.ok\n",
 			word, masks[word], all)
-		all = "%" + word + ".all"
+		all, answer = "%"+word+".all", cmp.Or(a.unsure[word], answer)
 	}
-	fmt.Fprintf(&w, "  %%answer = select i1 %s, i32 %d, i32 %d\n  ret i32 %%answer\n}\n", all, abi.CPUOK, abi.CPULacks)
+	fmt.Fprintf(&w, "  %%answer = select i1 %s, i32 %s, i32 %d\n  ret i32 %%answer\n}\n", all, answer, abi.CPULacks)
 	// noimplicitfloat: no vector registers, which a CPU may not have.
 	fmt.Fprintf(&w, "\nattributes #0 = { nounwind noimplicitfloat \"no-builtins\" }\n")
 	return []byte(w.String()), base, nil
@@ -115,8 +116,9 @@ func bitsX86() map[string][]bit {
 // calls are the system calls of an architecture, in inline assembly: open, read and close.
 type calls struct {
 	Open, Read, Close string
+	Probe             string // riscv_hwprobe, of the pair at %vector
 	Word              string // type of a word
-	Unknown           int    // result
+	OK, Unknown       int    // results
 }
 
 func callsARM64() calls {
@@ -132,6 +134,16 @@ func callsARM() calls {
 		Open:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 5, ptr @auxv, i32 524288, i32 0)`,
 		Read:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 3, i32 %file, ptr %vector, i32 1024)`,
 		Close: `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},~{memory}"(i32 6, i32 %file)`,
+	}
+}
+
+func callsRISCV() calls {
+	return calls{
+		Open:  `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},{x13},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
+		Read:  `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
+		Close: `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},~{memory}"(i64 57, i64 %file)`,
+		Probe: `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},{x13},{x14},~{memory}"(i64 258, ptr %vector, i64 1, i64 0, i64 0, i64 0)`,
+		Word:  "i64", OK: abi.CPUOK, Unknown: abi.CPUUnknown,
 	}
 }
 
@@ -159,5 +171,17 @@ func bitsARM() map[string][]bit {
 		"vfp2": {{"hwcap", 6}}, "vfp3": {{"hwcap", 13}}, "d32": {{"hwcap", 19}}, "vfp4": {{"hwcap", 16}},
 		"neon":      {{"hwcap", 12}},
 		"hwdiv-arm": {{"hwcap", 17}}, "hwdiv": {{"hwcap", 18}}, "crc": {{"hwcap2", 4}},
+	}
+}
+
+// bitsRISCV has Linux's names of the features of 64-bit RISC-V CPUs: letters have bits of hwcap,
+// and others of riscv_hwprobe (asm/hwprobe.h). The letter V means some version of the extension.
+// A target with vectors is for one length of their registers, and vlenb is that length in bytes.
+func bitsRISCV() map[string][]bit {
+	return map[string][]bit{
+		"a": {{"hwcap", 0}}, "c": {{"hwcap", 2}}, "d": {{"hwcap", 3}}, "f": {{"hwcap", 5}}, "m": {{"hwcap", 12}},
+		"v":   {{"hwcap", 21}, {"hwprobe", 2}},
+		"zba": {{"hwprobe", 3}}, "zbb": {{"hwprobe", 4}}, "zbs": {{"hwprobe", 5}}, "zvbb": {{"hwprobe", 17}},
+		"zvl128b": {{"vlenb", 4}}, "zvl256b": {{"vlenb", 5}},
 	}
 }

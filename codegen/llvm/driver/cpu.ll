@@ -63,4 +63,21 @@ needs:
   %hwcap2.wide = zext {{.Word}} %hw2.now to i128
   %hwcap = trunc i128 %hwcap.wide to i64
   %hwcap2 = trunc i128 %hwcap2.wide to i64
+{{end}}{{define "riscv"}}{{template "linux" .}}  store i64 4, ptr %vector ; RISCV_HWPROBE_KEY_IMA_EXT_0
+  %probe.at = getelementptr i64, ptr %vector, i32 1
+  %probed = {{.Probe}}
+  %probe.value = load i64, ptr %probe.at
+  %probe.ok = icmp eq i64 %probed, 0
+  %hwprobe = select i1 %probe.ok, i64 %probe.value, i64 -1
+  %hwprobe.answer = select i1 %probe.ok, i32 {{.OK}}, i32 {{.Unknown}}
+  %letter.v = and i64 %hwcap, 2097152
+  %is.vector = icmp ne i64 %letter.v, 0
+  br i1 %is.vector, label %measure, label %measured
+
+measure: ; vsetvli a0, zero, e8, m1, ta, ma returns the most lanes of a byte, or 0 before V 1.0
+  %lanes = call i64 asm sideeffect ".4byte 0x0c007557", "={x10}"()
+  br label %measured
+
+measured:
+  %vlenb = phi i64 [ 0, %needs ], [ %lanes, %measure ]
 {{end}}

@@ -85,6 +85,18 @@ here:	.long near - here
 	.long far - here + 4
 	bx lr
 `,
+		"bpi-f3": head + `	call other
+	tail other@plt
+	call net_run
+a:	auipc a0, %pcrel_hi(near)
+	addi a0, a0, %pcrel_lo(a)
+b:	auipc a1, %pcrel_hi(far+16)
+	ld a2, %pcrel_lo(b)(a1)
+	flw fa0, %pcrel_lo(b)(a1)
+	sd a2, %pcrel_lo(b)(a1)
+	fsw fa0, %pcrel_lo(a)(a0)
+	ret
+`,
 	}
 }
 
@@ -204,6 +216,9 @@ func TestRefused(t *testing.T) {
 		{"too far away", "rpi3-armv7", head + "\tbl other\n\tbx lr\n\t.zero 1 << 25\n", "too far away"},
 		{"not aligned", "rpi3", head + "\tadrp x0, near\n\tldr x0, [x0, :lo12:near+4]\n", "not aligned"},
 		{"other instructions", "rpi3-armv7", head + "\tbl t\n\tbx lr\n\t.section .text.t,\"ax\"\n\t.thumb\n\t.globl t\n\t.type t,%function\n\t.hidden t\nt:\tbx lr\n", "not aligned"},
+		{"half a pair", "bpi-f3", head + "\t.reloc ., R_RISCV_PCREL_LO12_I, other\n\t.long 0x13\n", "second half of none"},
+		{"half a call", "bpi-f3", head + "\t.reloc ., R_RISCV_CALL_PLT, other\n\tret\n\tnop\n", "of 0x4 bytes"},
+		{"too far away", "bpi-f3", head + "\ta: auipc a0, %pcrel_hi(near-0x7fffffff)\n", "too far away"},
 		{"a change of instructions", "rpi3-armv7", head + "\tblx other\n", "kind 28"},
 	} {
 		tg := lookup(t, c.target)
@@ -246,7 +261,7 @@ func TestRefused(t *testing.T) {
 // small are objects of a few kilobytes with all kinds of relocations, each complete in itself.
 func small(t testing.TB) (objs []toolchain.Object, of []targets.Target) {
 	tools := needTools(t)
-	for _, name := range []string{"x86-64-v3", "rpi3", "rpi3-armv7"} {
+	for _, name := range []string{"x86-64-v3", "rpi3", "rpi3-armv7", "bpi-f3"} {
 		tg := lookup(t, name)
 		objs, of = append(objs, assemble(t, tools, tg, kinds()[name]+strings.ReplaceAll(second, "1 << 20", "64"))...), append(of, tg)
 	}

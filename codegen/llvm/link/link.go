@@ -185,7 +185,7 @@ func (l *linker) relocate(f *file, lib []byte) {
 					i++
 					continue
 				}
-				word, ok := r.kind.put(binary.LittleEndian.Uint32(code[r.offset:]), r.target(), s.addr+r.offset)
+				word, ok := r.kind.put(binary.LittleEndian.Uint32(code[r.offset:]), r.target(), s.addr+r.origin)
 				if !ok {
 					s.fail("the target of the relocation at %#x is too far away, or not aligned", r.offset)
 				}

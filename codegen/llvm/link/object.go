@@ -35,6 +35,7 @@ type section struct {
 // reloc is a place in a section that holds the address of something.
 type reloc struct {
 	offset  uint64 // in the section, which has four bytes there
+	origin  uint64 // offset that distances are counted from: offset, or the first half's of a pair
 	kind    kind
 	symbol  uint32   // in the object
 	section *section // that the symbol lies in
@@ -133,6 +134,7 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 	if class == elf.ELFCLASS32 {
 		size = 8 // Elf32_Rel
 	}
+	complete := true
 	for _, raw := range s.raw {
 		if len(raw)%size != 0 {
 			s.fail("%d bytes of relocations", len(raw))
@@ -171,6 +173,7 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			if symbol.Section == elf.SHN_UNDEF {
 				d := defined(symbol.Name)
 				if d == nil {
+					complete = false
 					continue // it is reported with all others
 				}
 				r.section, r.value = d.section, d.symbol.Value
@@ -180,8 +183,40 @@ func (s *section) decode(a arch, class elf.Class, defined func(name string) *def
 			if r.value > uint64(len(r.section.data)) {
 				s.fail("symbol %q at %#x of section %s", symbol.Name, r.value, r.section.header.Name)
 			}
+			r.origin = r.offset
 			s.relocs = append(s.relocs, r)
+			if r.kind.role == pair {
+				if uint64(len(s.data))-r.offset < 8 {
+					s.fail("a relocation at %#x of %#x bytes", r.offset, len(s.data))
+				}
+				r.kind, r.offset = *r.kind.low, r.offset+4
+				s.relocs = append(s.relocs, r)
+			}
 		}
+	}
+	if complete {
+		s.resolveLabels()
+	}
+}
+
+// resolveLabels gives the second halves of pairs the addresses of their first halves.
+func (s *section) resolveLabels() {
+	firsts := map[uint64]reloc{}
+	for _, r := range s.relocs {
+		if r.kind.role == other {
+			firsts[r.offset] = r
+		}
+	}
+	for i, r := range s.relocs {
+		if r.kind.role != labelled {
+			continue
+		}
+		first, ok := firsts[r.value]
+		if !ok || r.section != s || r.addend != 0 {
+			s.fail("the relocation at %#x is the second half of none", r.offset)
+		}
+		first.offset, first.kind = r.offset, r.kind
+		s.relocs[i] = first
 	}
 }
 

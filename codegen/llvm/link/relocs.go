@@ -24,15 +24,19 @@ type kind struct {
 	// change.
 	addend func(word uint32) (v int64, ok bool)
 	role   role
+	// low is the kind of the second half of a pair of instructions, for role pair.
+	low *kind
 }
 
-// role is the role of a kind in shorten.
+// role is how a kind depends on others.
 type role int
 
 const (
-	other role = iota
-	page
-	inPage
+	other    role = iota
+	page          // the first instruction that shorten may rewrite
+	inPage        // the second one
+	pair          // it changes the next instruction, too
+	labelled      // its symbol is the place of a relocation with the address
 )
 
 // archs lists the architectures that ripc compiles for. It has the relocations of LLVM's objects
@@ -41,6 +45,7 @@ func archs() map[elf.Machine]arch {
 	relative := kind{put: relative32}
 	branch := kind{put: branch64}
 	branchArm := kind{put: branch32, addend: branchAddend}
+	low := kind{put: lowPart}
 	return map[elf.Machine]arch{
 		elf.EM_X86_64: {
 			kinds:   map[uint32]kind{uint32(elf.R_X86_64_PC32): relative, uint32(elf.R_X86_64_PLT32): relative},
@@ -64,6 +69,14 @@ func archs() map[elf.Machine]arch {
 				uint32(elf.R_ARM_REL32): {put: relative32,
 					addend: func(word uint32) (int64, bool) { return int64(int32(word)), true }},
 				uint32(elf.R_ARM_CALL): branchArm, uint32(elf.R_ARM_JUMP24): branchArm,
+			},
+		},
+		elf.EM_RISCV: { // of objects that leave nothing to shorten
+			kinds: map[uint32]kind{
+				uint32(elf.R_RISCV_CALL_PLT):     {put: highPart, role: pair, low: &low},
+				uint32(elf.R_RISCV_PCREL_HI20):   {put: highPart},
+				uint32(elf.R_RISCV_PCREL_LO12_I): {put: lowPart, role: labelled},
+				uint32(elf.R_RISCV_PCREL_LO12_S): {put: lowStorePart, role: labelled},
 			},
 		},
 	}
@@ -134,4 +147,22 @@ func shortenNear(first, second reloc, code []byte, at uint64) bool {
 	binary.LittleEndian.PutUint32(code, 0xd503201f)                   // nop
 	binary.LittleEndian.PutUint32(code[4:], intoAdr(0x10000000|x, v)) // adr
 	return true
+}
+
+// highPart is the distance in auipc, rounded to units of 4096 bytes. The remainder is a signed
+// number of 12 bits.
+func highPart(word uint32, to, at uint64) (uint32, bool) {
+	v := int64(to-at) + 1<<11
+	return word&0xfff | uint32(v)&^0xfff, fits(v, 32)
+}
+
+// lowPart is the remainder of highPart, in an instruction with a register and a number.
+func lowPart(word uint32, to, at uint64) (uint32, bool) {
+	return word&0xfffff | uint32(to-at)<<20, true
+}
+
+// lowStorePart is lowPart of an instruction that stores, which has the number in two pieces.
+func lowStorePart(word uint32, to, at uint64) (uint32, bool) {
+	v := uint32(to - at)
+	return word&^(0x7f<<25|0x1f<<7) | v>>5<<25 | v&0x1f<<7, true
 }

@@ -103,5 +103,15 @@ func factsARM(t targets.Target) Facts {
 	}
 }
 
+func factsRISCV(targets.Target) Facts { return Facts{Fuses: true, Rounds: true, FloatRegister: "f"} }
+
+func factsWASM(targets.Target) Facts {
+	return Facts{
+		Rounds: true, Divides: true, FloatRegister: "r",
+		Counts: []Counts{{Lanes: 4, Halves: "llvm.wasm.extadd.pairwise.unsigned.v8i16",
+			Words: "llvm.wasm.extadd.pairwise.unsigned.v4i32"}},
+	}
+}
+
 // factsC is a machine for which C alone is made. emit counts code for it, and writes none.
 func factsC() Facts { return Facts{Flushes: true, Fuses: true, Rounds: true, MixesZeros: true} }

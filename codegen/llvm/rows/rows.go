@@ -23,7 +23,10 @@ type Row struct {
 	// PreferVectorBits is the function attribute "prefer-vector-width", or 0 for none. Without it
 	// LLVM may split 512-bit vectors into halves.
 	PreferVectorBits int
-	Format           Format // of objects and libraries
+	// VScale is the function attribute "vscale_range", or 0 for none: the length of a vector
+	// register in units of 64 bits. Without it, code would ask the machine at each spill.
+	VScale int
+	Format Format // of objects and libraries
 	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
 	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
 	// of the file.
@@ -35,6 +38,7 @@ type Row struct {
 	Flags   uint32
 
 	CommentMark string // starts a comment in assembly
+	Addition    string // an instruction that all models of llvm-mca know
 	// AsmVariant is llvm-mc's -output-asm-variant of the assembly that LLVM reads back the fastest:
 	// Apple's on 64-bit Arm, where the shape of a vector belongs to the mnemonic and leaves fewer
 	// instructions to choose among.
@@ -46,8 +50,14 @@ type Row struct {
 	// ModelInOrder says that the model's core begins instructions in their order, and so has few
 	// under way at a time.
 	ModelInOrder bool
-	Facts        Facts
-	scheduling   scheduling
+	// HasShort says that an instruction has 2 bytes unless its lowest two bits are set. All others
+	// have 4.
+	HasShort bool
+	// SetsVectors, if not nil, reports whether an instruction changes the meaning of later ones:
+	// the width of lanes, and the number of registers that are one operand.
+	SetsVectors func(instruction uint32) bool
+	Facts       Facts
+	scheduling  scheduling
 }
 
 // Format is a format of objects and libraries.
@@ -120,7 +130,8 @@ func archs() []arch {
 		{
 			name: "aarch64",
 			Row: Row{Backend: "AArch64", Triple: "aarch64-unknown-linux-gnu", Emulation: "aarch64linux",
-				PageSize: 65536, CommentMark: "//", AsmVariant: 1, Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
+				PageSize: 65536, CommentMark: "//", Addition: "add sp, sp, #16", AsmVariant: 1,
+				Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64},
 			disabled: map[string][]string{
 				"cortex-a53": {"aes", "sha2"}, "cortex-a57": {"aes", "sha2"}, "cortex-a72": {"aes", "sha2"},
 				"cortex-a76": {"aes", "sha2", "ssbs"}, "kryo": {"aes", "sha2"},
@@ -144,7 +155,8 @@ func archs() []arch {
 		{
 			name: "arm",
 			Row: Row{Backend: "ARM", Triple: "armv7-unknown-linux-gnueabihf", Emulation: "armelf_linux_eabi",
-				PageSize: 65536, CommentMark: "@", Machine: elf.EM_ARM, Class: elf.ELFCLASS32,
+				PageSize: 65536, CommentMark: "@", Addition: "add sp, sp, #16", Machine: elf.EM_ARM,
+				Class: elf.ELFCLASS32,
 				Flags: 0x05000000}, // EABI version 5
 			disabled: map[string][]string{
 				"cortex-r52": {"rclass", "virtualization", "v8", "acquire-release", "fp-armv8", "fp-armv8sp",
@@ -161,6 +173,30 @@ func archs() []arch {
 			// objects with others.
 			implied: map[string][]string{"cortex-r52": {"aclass", "trustzone"}},
 		},
+		{
+			name: "riscv64",
+			Row: Row{Backend: "RISCV", Triple: "riscv64-unknown-linux-gnu", Emulation: "elf64lriscv", PageSize: 4096,
+				CommentMark: "#", Addition: "add sp, sp, 16", Machine: elf.EM_RISCV, Class: elf.ELFCLASS64,
+				Flags:       0x5, // compressed instructions; doubles in registers
+				HasShort:    true,
+				SetsVectors: func(i uint32) bool { return i&0x707f == 0x7057 }}, // vsetvli and its kin
+			// relax lets linkers shorten calls: shipped code would not be the measured code.
+			disabled: map[string][]string{
+				"generic-rv64": {"relax"},
+				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
+					"zicbom", "xsmtvdot"},
+			},
+			facts:  factsRISCV,
+			order:  func(string) scheduling { return usual },
+			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
+		},
+		{
+			name: "wasm32",
+			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
+				CommentMark: "#"},
+			order: func(string) scheduling { return usual },
+			facts: factsWASM,
+		},
 	}
 }
 
@@ -170,6 +206,9 @@ func Of(t targets.Target) (row Row, ok bool) {
 		if a.name == t.Arch && !t.Bare {
 			row = a.Row
 			row.CPU, row.Attrs, row.PreferVectorBits = a.cpu(t), a.attrs(t), prefer(t)
+			if t.Has("v") {
+				row.VScale = t.VectorBits / 64
+			}
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
 			row.scheduling, row.Facts = a.order(t.CPU), a.facts(t)
 			return row, true

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ripc/caches"
+	"ripc/codegen/llvm/rows"
 	"ripc/targets"
 )
 
@@ -77,12 +78,18 @@ func TestCompileEveryTarget(t *testing.T) {
 			t.Errorf("%s: %v", tg.Name, err)
 			continue
 		}
+		if row, _ := rows.Of(tg); row.Format == rows.WASM {
+			if !bytes.HasPrefix(obj, []byte("\x00asm")) {
+				t.Errorf("%s: no module: % x", tg.Name, obj[:4])
+			}
+			continue
+		}
 		f, err := elf.NewFile(bytes.NewReader(obj))
 		if err != nil {
 			t.Errorf("%s: %v", tg.Name, err)
 			continue
 		}
-		machine := map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64, "arm": elf.EM_ARM}[tg.Arch]
+		machine := map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64, "arm": elf.EM_ARM, "riscv64": elf.EM_RISCV}[tg.Arch]
 		if f.Type != elf.ET_REL || f.Machine != machine {
 			t.Errorf("%s: %v for %v", tg.Name, f.Type, f.Machine)
 		}
