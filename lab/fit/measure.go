@@ -116,6 +116,9 @@ type layer struct {
 	measure func(ctx context.Context) ([]point, error)
 }
 
+// wants reports whether points of a strategy are to be measured.
+func (o options) wants(strategy string) bool { return o.strategy == "" || o.strategy == strategy }
+
 // layersOf returns the layers that have no points in known.
 func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, err error) {
 	for _, model := range c.models {
@@ -125,7 +128,9 @@ func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, e
 			return nil, err
 		}
 		for _, name := range l.layers() {
-			if slices.ContainsFunc(known, func(p point) bool { return p.Model == model && p.Stage == name }) {
+			if slices.ContainsFunc(known, func(p point) bool {
+				return p.Model == model && p.Stage == name && c.wants(p.Strategy)
+			}) {
 				continue
 			}
 			all = append(all, layer{model + ": layer " + name, func(ctx context.Context) ([]point, error) {
@@ -244,7 +249,9 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 			return err
 		}
 		for _, p := range some {
-			all = append(all, hope{k, p})
+			if s.wants(p.Strategy) {
+				all = append(all, hope{k, p})
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b hope) int { return cmp.Compare(a.Time, b.Time) })
@@ -256,9 +263,12 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 	return nil
 }
 
-// try measures a schedule of k, unless the same code was measured. taken says that compile takes
-// it.
+// try measures a schedule of k, unless it is not wanted or the same code was measured. taken says
+// that compile takes it.
 func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bool) error {
+	if !s.wants(x.Point.Strategy) {
+		return nil
+	}
 	code := k.key() + x.Key()
 	if i, ok := s.seen[code]; ok {
 		if i >= 0 && taken {
