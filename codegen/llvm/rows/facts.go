@@ -103,7 +103,7 @@ func factsARM(t targets.Target) Facts {
 	}
 }
 
-func factsRISCV(targets.Target) Facts { return Facts{Fuses: true, Rounds: true, FloatRegister: "f"} }
+func factsRISCV(targets.Target) Facts { return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"} }
 
 func factsWASM(targets.Target) Facts {
 	return Facts{
