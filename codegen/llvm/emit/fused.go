@@ -8,13 +8,15 @@ import (
 
 	llir "github.com/llir/llvm/ir"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
+	"ripc/ir"
 )
 
 // fma emits a*b + c, rounded once; all three are wide or none is. Without such an instruction LLVM
 // would call fmaf of a library.
 func (e *emitter) fma(a, b, c val) val {
-	out := val{t: a.t, wide: a.wide}
+	out := val{t: a.t, wide: a.wide, grain: min(codegen.GrainOf(ir.Mul, a.grain, b.grain), c.grain)}
 	switch {
 	case e.facts.MixesZeros && a.wide && e.lanes == 1: // LLVM makes scalars of such vectors
 		return e.fromLanes(a.t, func(k int) val { return e.fma(e.lane(a, k), e.lane(b, k), e.lane(c, k)) })
@@ -29,7 +31,7 @@ func (e *emitter) fma(a, b, c val) val {
 		}
 		return e.rounded(out, func() val { return fused(e.scale(a), e.scale(c)) })
 	}
-	fused := fusedSum{flushes: !e.facts.Flushes}
+	fused := fusedSum{flushes: !e.facts.Flushes && out.grain < codegen.NormalGrain}
 	if a.wide {
 		fused.lanes = e.lanes
 	}

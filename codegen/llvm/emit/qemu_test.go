@@ -51,7 +51,7 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 	for i := range uint64(20) {
 		g := &gen{r: rand.New(rand.NewPCG(77, i)), apart: i%2 == 0}
 		f := g.fn(fmt.Sprint("r", i))
-		if _, err := emit.Kernel(f, "f", tg); err == nil {
+		if _, err := emit.Kernel(f, "f", tg, nil); err == nil {
 			fs = append(fs, f)
 		}
 	}

@@ -30,12 +30,12 @@ func (e *emitter) reduce(s *ir.Store) {
 	at, align := e.address(p), p.alignment()
 	switch {
 	case !x.wide && s.Op == ir.AddTo:
-		e.update(s.Op, e.binary(ir.Mul, x, imm(x.t, int64(e.lanes))), at, align)
+		e.update(s.Op, p, e.binary(ir.Mul, x, imm(x.t, int64(e.lanes))), at, align)
 	case !x.wide:
-		e.update(s.Op, x, at, align)
+		e.update(s.Op, p, x, at, align)
 	default:
 		name := "llvm.vector.reduce." + reduction(s.Op, x.t)
-		e.update(s.Op, val{v: e.overloaded(name, regType(x.t), x.v), t: x.t}, at, align)
+		e.update(s.Op, p, val{v: e.overloaded(name, regType(x.t), x.v), t: x.t}, at, align)
 	}
 }
 
@@ -109,7 +109,7 @@ func (e *emitter) setBits(s *ir.Store, m mask, p place) {
 	shift := e.sum(m.shift)
 	whole := shift.known && shift.k == 0 && e.lanes == m.t.Bits() && len(m.parts) > 1
 	if s.Op != ir.OrTo || m.lanes != half || !whole || e.bufs[s.Buf].isAlloc {
-		e.update(s.Op, e.joinMask(m, shift), e.address(p), p.alignment())
+		e.update(s.Op, p, e.joinMask(m, shift), e.address(p), p.alignment())
 		return
 	}
 	at := e.address(p)

@@ -257,7 +257,10 @@ func TestHiddenIsNotCounted(t *testing.T) {
 		return &ir.Func{Name: "f", Params: []ir.Param{in(x), out(y)},
 			Body: loop(ir.Unroll, "i", n, set(y, &ir.Fma{A: ir.At(x, vi), B: ir.Float(3), C: ir.Float(1)}, vi))}
 	}
-	fits := func(name string, n int) bool { _, err := emit.Kernel(body(n), "f", target(t, name)); return err == nil }
+	fits := func(name string, n int) bool {
+		_, err := emit.Kernel(body(n), "f", target(t, name), nil)
+		return err == nil
+	}
 	most := sort.Search(4000, func(n int) bool { return !fits("x86-64-v3", n+1) })
 	if most == 0 || !fits("rpi3", most) {
 		t.Errorf("%d multiply-adds fit x86-64-v3, and not rpi3", most)
