@@ -67,8 +67,8 @@ func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
 func (Backend) Limit(f *ir.Func, t targets.Target) error { return emit.Limit(f, t) }
 
 // Kernel makes LLVM text of f.
-func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, _ *codegen.Floats) (codegen.Kernel, error) {
-	m, err := emit.Kernel(f, symbol, t)
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+	m, err := emit.Kernel(f, symbol, t, floats)
 	return codegen.Kernel{Symbol: m.Symbol, Text: m.LL, Scratch: m.Scratch, Stack: m.Stack, ByLane: m.ByLane}, err
 }
 
