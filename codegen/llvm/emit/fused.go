@@ -80,7 +80,8 @@ var fma string
 // does not. Half way, the lower 29 bits of s are 2^28. If a lane has such an s, a function of its
 // own computes all lanes: it rounds an inexact s to odd first (Boldo and Melquiond 2008). If the
 // last bit of s is 0, s moves by one unit in the direction of e, the error of the sum by TwoSum. An
-// odd s is never half way. That function saves all registers, so that the usual way has them.
+// odd s is never half way. Levels times weights are often half way, but then all sums are exact.
+// That function saves all registers, so that the usual way has them.
 //
 // Comparisons with an infinite or NaN e are false, and e = 0 changes nothing either. fpext and
 // fptrunc flush subnormal floats, as every float operation does, and no double here is subnormal.
@@ -92,10 +93,12 @@ func (s fusedSum) text() string {
 	ties := `  %bits = bitcast double %s to i64
   %low = trunc i64 %bits to i29
   %tie = icmp eq i29 %low, 268435456`
+	some := "  %some = or i1 %inexact, false"
 	if n := s.lanes; n > 0 {
 		vector := func(t string) string { return fmt.Sprintf("<%d x %s>", n, t) }
 		f, d, mask, bit = vector(f), vector(d), vector(mask), vector(bit)
 		splat = func(t, k string) string { return "splat (" + t + " " + k + ")" }
+		some = fmt.Sprintf("  %%each = bitcast <%[1]d x i1> %%inexact to i%[1]d\n  %%some = icmp ne i%[1]d %%each, 0", n)
 		ties = fmt.Sprintf(`  %%halves = bitcast <%[1]d x double> %%s to <%[2]d x i32>
   %%low = shufflevector <%[2]d x i32> %%halves, <%[2]d x i32> poison, %[3]s
   %%rest = and <%[1]d x i32> %%low, splat (i32 536870911)
@@ -126,5 +129,5 @@ func (s fusedSum) text() string {
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", s.name(),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"),
 		"-LIMIT", limit(-1), "LIMIT", limit(1))
-	return r.Replace(strings.NewReplacer("TIES", ties, "ROUND", round).Replace(fma))
+	return r.Replace(strings.NewReplacer("TIES", ties, "SOME", some, "ROUND", round).Replace(fma))
 }
