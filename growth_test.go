@@ -158,7 +158,7 @@ func TestDenseBlocks(t *testing.T) {
 				}
 				return len(in.Layers), len(names), float64(in.ArenaBytes) / float64(4*4*4*c.channels*(layers+1))
 			}
-			const layers = 8
+			const layers = 4
 			stages, kernels, _ := count(layers)
 			moreStages, moreKernels, arena := count(4 * layers)
 			if moreStages > 5*stages || moreKernels > 5*kernels || stages > 5*layers {

@@ -17,7 +17,6 @@ import (
 	"ripc/internal/files"
 	"ripc/ir"
 	"ripc/measure"
-	"ripc/runtime"
 	"ripc/targets"
 )
 
@@ -115,15 +114,12 @@ func TuneBackend(name string) string {
 func TuneRunnersFor(t targets.Target) []string { return runner.Accepting(t) }
 
 // RunnerFor returns the default runner for a target: board for a chip without an operating system,
-// local if this machine runs its code, else qemu.
+// local or wasm if this machine runs its code, else qemu.
 func RunnerFor(t targets.Target) string {
 	if t.Bare {
 		return "board"
 	}
-	if t.Arch == runtime.HostArch() && runtime.CheckFeatures("", t.CPU, t.Features) == nil {
-		return "local"
-	}
-	return "qemu"
+	return append(runner.Accepting(t), "qemu")[0]
 }
 
 // TuneRunners lists the values of TuneRequest.Runner, for people.

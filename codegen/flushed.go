@@ -15,6 +15,7 @@ type Floats struct {
 	program *ir.Program
 	once    sync.Once
 	params  map[string]map[string]bool // by Func
+	grains  map[string]Grains          // by Func: those of constants
 }
 
 // NewFloats makes the Floats of p. It looks at p when it is first asked.
@@ -32,16 +33,25 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 // find assumes that all parameters are flushed, and drops assumptions that a stage refutes, until
 // nothing changes.
 func (x *Floats) find() {
-	x.params = map[string]map[string]bool{}
-	index, clean := x.program.Index(), map[string]bool{}
+	x.params, x.grains = map[string]map[string]bool{}, map[string]Grains{}
+	index, clean, constants := x.program.Index(), map[string]bool{}, Grains{}
 	for _, b := range x.program.Buffers {
-		if b.Type.IsFloat() && b.Kind == ir.ConstBuf && flushedData(b.Data) {
-			clean[b.Name] = true
+		if b.Type.IsFloat() && b.Kind == ir.ConstBuf {
+			constants[b.Name] = dataGrain(b.Data)
+			clean[b.Name] = constants[b.Name] >= NormalGrain || flushedData(b.Data)
 		}
 	}
-	for _, s := range x.program.Stages { // buffers that no stage writes come from outside
+	for _, f := range x.program.Funcs {
+		x.grains[f.Name] = Grains{}
+		for _, p := range f.Params {
+			x.grains[f.Name][p.Name] = zeroGrain
+		}
+	}
+	for _, s := range x.program.Stages {
 		for i, p := range index.Func(s.Func).Params {
-			if p.Out && p.Type.IsFloat() {
+			g := x.grains[s.Func]
+			g[p.Name] = min(g[p.Name], constants[s.Args[i]])
+			if p.Out && p.Type.IsFloat() { // buffers that no stage writes come from outside
 				clean[s.Args[i]] = true
 			}
 		}

@@ -12,6 +12,7 @@ type Kind string
 // The kinds.
 const (
 	SO      Kind = "so"    // shared library
+	WASM    Kind = "wasm"  // module of WebAssembly
 	Archive Kind = "a"     // static library
 	Header  Kind = "h"     // C header for so, a, o and c
 	Object  Kind = "o"     // object file, the content of a
@@ -22,12 +23,12 @@ const (
 )
 
 // Runnable is the kind that runs, verifies and measures load (engine.OpenLibrary): a shared library
-// for the target or, for portable code, for the machine that made it. For a chip without an
-// operating system it is a program for its board. Users cannot ask for it.
+// or module for the target or, for portable code, for the machine that made it. For a chip without
+// an operating system it is a program for its board. Users cannot ask for it.
 const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
-func Kinds() []Kind { return []Kind{SO, Archive, Header, Object, LL, Asm, Source, Ripir} }
+func Kinds() []Kind { return []Kind{SO, WASM, Archive, Header, Object, LL, Asm, Source, Ripir} }
 
 // KindError says that no back end makes a kind of file.
 type KindError struct {

@@ -160,8 +160,11 @@ func usable(name string, t targets.Target, kinds []codegen.Kind) ([]codegen.Back
 }
 
 // DefaultEmit lists the files that a user of a target wants first: a shared library and its header,
-// or C where no back end makes libraries.
+// a module, or C where no back end makes either.
 func DefaultEmit(target, backend string) []codegen.Kind {
+	if firstMade(target, backend, codegen.WASM, codegen.SO) == codegen.WASM {
+		return []codegen.Kind{codegen.WASM}
+	}
 	return []codegen.Kind{firstMade(target, backend, codegen.SO, codegen.Source), codegen.Header}
 }
 

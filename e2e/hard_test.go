@@ -42,7 +42,7 @@ func TestHardInputs(t *testing.T) {
 			attrs attrs
 		}{op, nil})
 	}
-	boards := []string{"host", "x86-64", "rpi5", "rpi3", "rpi2", "rpi3-armv7"} // two of each architecture
+	boards := []string{"host", "x86-64", "rpi5", "rpi3", "rpi2", "rpi3-armv7", "wasm32"} // two of each architecture
 	for k, channels := range []int{3, 32} {
 		var nodes []attrs
 		var outputs []string
@@ -88,7 +88,7 @@ func TestHardInputs(t *testing.T) {
 				t.Parallel()
 				tg, err := ripcTarget(board)
 				need.OK(t, err)
-				if !tg.Native() {
+				if !tg.Native() && !sandboxed(tg) {
 					need.Tool(t, "qemu-"+tg.Arch)
 				}
 				seeds := uint64(1)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"ripc"
+	"ripc/engine"
 	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
@@ -104,12 +105,14 @@ func newRandomRun(t *testing.T) *randomRun {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, err := targets.Host(); err != nil || tg.Arch != h.Arch {
+		switch h, err := targets.Host(); {
+		case sandboxed(tg):
+		case err != nil || tg.Arch != h.Arch:
 			if qemu := need.Tool(t, "qemu-"+tg.Arch); !hasCPU(t, qemu, tg) {
 				t.Logf("no cases for %s: this simulator has no CPU %s", name, tg.QemuCPU)
 				continue
 			}
-		} else if !tg.Native() {
+		case !tg.Native():
 			t.Logf("no cases for %s: this machine lacks %v", name, tg.Missing(targets.HostFeatures()))
 			continue
 		}
@@ -138,6 +141,11 @@ func hasCPU(t *testing.T, qemu string, tg targets.Target) bool {
 	}
 	var exit *exec.ExitError
 	return errors.As(exec.CommandContext(t.Context(), qemu, "-cpu", tg.QemuCPU, path).Run(), &exit) && exit.ExitCode() == 120
+}
+
+// sandboxed reports whether a virtual machine of this process, with one thread, runs code for a target.
+func sandboxed(t targets.Target) bool {
+	return engine.Choose(t.Arch, t.Features, engine.Options{}) == engine.Sandboxed
 }
 
 func ripcTarget(name string) (targets.Target, error) {
@@ -178,6 +186,9 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	}
 	var rep *ripc.VerifyReport
 	threads := 1 + g.IntN(4)
+	if tg, err := ripcTarget(target); err == nil && sandboxed(tg) {
+		threads = 1
+	}
 	if err == nil {
 		o.Schedules = randomTraces(p, target, g)
 		rep, err = ripc.Verify(ctx, ripc.VerifyRequest{Path: path, Options: o, Seed: uint64(b), Threads: threads})

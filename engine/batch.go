@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ripc/engine/simulate"
+	"ripc/engine/wasm"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
@@ -123,7 +124,10 @@ func FaultOf(err error) error {
 	var died *simulate.RunError
 	var overrun *simulate.OverrunError
 	var status *runtime.StatusError
+	var trap *wasm.TrapError
 	switch {
+	case errors.As(err, &trap):
+		return &FaultError{Fault: Crashed, Cause: trap.Cause, Err: err}
 	case errors.As(err, &died):
 		return &FaultError{Fault: Crashed, Cause: died.Cause(), Err: err}
 	case errors.As(err, &overrun):

@@ -3,7 +3,8 @@
 //	interpreted  the Program itself, in package interp: the definition (Interpret);
 //	native       an artifact, in this process (Open);
 //	simulated    an artifact for another machine, under qemu (Open);
-//	remote       an artifact, on another machine (Open with Options.Elsewhere).
+//	remote       an artifact, on another machine (Open with Options.Elsewhere);
+//	sandboxed    a module of WebAssembly, in this process (Open).
 //
 // Code that runs, compares or measures networks knows nothing but Engine. A device, a board or
 // another simulator is one more implementation.
@@ -28,6 +29,7 @@ const (
 	Simulated               // compiled code, in a simulator: its times mean nothing
 	Interpreted             // the definition
 	Remote                  // compiled code, on another machine
+	Sandboxed               // compiled code, in a virtual machine of this process
 )
 
 func (k Kind) String() string {
@@ -40,6 +42,8 @@ func (k Kind) String() string {
 		return "interpreted"
 	case Remote:
 		return "remote"
+	case Sandboxed:
+		return "sandboxed"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }

@@ -47,7 +47,7 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 		o.Budget = measure.Thorough()
 	}
 	switch e.Kind() {
-	case Native:
+	case Native, Sandboxed:
 		return measureNative(ctx, e, inputs, o)
 	case Remote:
 		return measureBatches(ctx, e, inputs, o)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"ripc/engine/wasm"
 	"ripc/measure"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -13,9 +14,21 @@ import (
 
 // native runs an artifact in this process.
 type native struct {
-	o Options
-	m *runtime.Module
-	s *runtime.Session
+	o     Options
+	kind  Kind
+	d     *describe.Artifact
+	s     session
+	close func() error
+}
+
+// session is loaded code with its memory.
+type session interface {
+	Run(ctx context.Context) error
+	RunStages(ctx context.Context, first, last int) error
+	SetInput(i int, data []byte) error
+	Input(i int) []byte
+	Output(i int) []byte
+	Workspace() []byte
 }
 
 func openNative(path string, o Options) (Engine, error) {
@@ -28,14 +41,32 @@ func openNative(path string, o Options) (Engine, error) {
 		_ = m.Close()
 		return nil, err
 	}
-	return &native{o: o, m: m, s: s}, nil
+	return &native{o, Native, m.Description(), s, func() error { return errors.Join(s.Close(), m.Close()) }}, nil
 }
 
-func (n *native) Describe() *describe.Artifact { return n.m.Description() }
-func (n *native) Kind() Kind                   { return Native }
+// openSandboxed runs a module of WebAssembly.
+func openSandboxed(path string, o Options) (Engine, error) {
+	if o.Threads != 1 {
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+			Why: "the virtual machine for WebAssembly has one thread"}
+	}
+	s, err := wasm.Open(path, o.Limit > 0)
+	if err != nil {
+		return nil, err
+	}
+	return &native{o, Sandboxed, s.Description(), s, s.Close}, nil
+}
+
+func (n *native) Describe() *describe.Artifact { return n.d }
+func (n *native) Kind() Kind                   { return n.kind }
 
 func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	results := make([]Result, len(jobs))
+	if n.kind == Sandboxed {
+		var cancel context.CancelFunc
+		ctx, cancel = withLimit(ctx, n.o.Limit, len(jobs)*len(n.d.Stages))
+		defer cancel()
+	}
 	for k, j := range jobs {
 		if err := n.start(j); err != nil {
 			return nil, err
@@ -53,12 +84,11 @@ func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		} else {
 			r.Counters.Took = time.Since(start)
 		}
-		if err != nil {
-			var status *runtime.StatusError
-			if errors.As(err, &status) {
-				err = &FaultError{Fault: Failed, Err: err}
-			}
-			return nil, err
+		switch {
+		case errors.Is(err, errLimit):
+			return nil, &FaultError{Fault: TimedOut, Limit: n.o.Limit, Err: err}
+		case err != nil:
+			return nil, FaultOf(err)
 		}
 		if j.Outputs {
 			r.Outputs = n.outputs()
@@ -113,6 +143,4 @@ func (n *native) start(j Job) error {
 }
 
 // Close frees memory and code.
-func (n *native) Close() error {
-	return errors.Join(n.s.Close(), n.m.Close())
-}
+func (n *native) Close() error { return n.close() }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"ripc/engine/simulate"
+	"ripc/engine/wasm"
 	"ripc/internal/container"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -17,6 +18,9 @@ import (
 func Choose(arch string, features []string, o Options) Kind {
 	if o.Elsewhere != nil {
 		return Remote
+	}
+	if arch == wasm.Arch {
+		return Sandboxed
 	}
 	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
 		simulate.Supports(arch) {
@@ -43,6 +47,7 @@ func machines() []machine {
 		{func(_ container.File, d *describe.Artifact, o Options) bool {
 			return Choose(d.Arch, d.Features, o) == Native
 		}, openNative},
+		{func(_ container.File, d *describe.Artifact, _ Options) bool { return d.Arch == wasm.Arch }, openSandboxed},
 		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
 	}
 }

@@ -217,7 +217,7 @@ func checkEmits(t testing.TB, f *ir.Func) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = emit.Kernel(f, "kernel", tg)
+		_, err = emit.Kernel(f, "kernel", tg, nil)
 		if large := (*codegen.SizeError)(nil); err != nil && !errors.As(err, &large) {
 			t.Fatalf("%s: %v\n%s", name, err, f)
 		}

@@ -18,8 +18,9 @@ const HostName = "host"
 // Target describes one machine.
 type Target struct {
 	Name string `json:"name"` // ripc's name, as in --target
-	Arch string `json:"arch"` // "x86_64", "aarch64", "arm", "riscv64", or "thumb": Arm chips without a system
-	CPU  string `json:"cpu"`  // name of its core
+	// "x86_64", "aarch64", "arm", "riscv64", "wasm32", or "thumb": Arm chips without a system
+	Arch string `json:"arch"`
+	CPU  string `json:"cpu"` // name of its core
 
 	// Features are the instruction sets that generated code may use and that the machine must have,
 	// in LLVM's names without "+". Every one is spelled out: features implied by CPU are never
@@ -105,7 +106,7 @@ func (t Target) Missing(have []string) []string {
 
 // PointerBits is the width of an address.
 func (t Target) PointerBits() int {
-	if t.Arch == "arm" || t.Arch == "thumb" {
+	if t.Arch == "arm" || t.Arch == "thumb" || t.Arch == "wasm32" {
 		return 32
 	}
 	return 64
@@ -131,7 +132,7 @@ func (t Target) Native() bool {
 func builtin() []Target {
 	return []Target{
 		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(),
-		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(),
+		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(), wasm32(),
 		cortexM4(), cortexM33(),
 	}
 }

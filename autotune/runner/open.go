@@ -29,6 +29,7 @@ type Options struct {
 //	local    on this machine, each candidate in a process of its own
 //	qemu     simulated here; costs are estimated cycles
 //	board    a board without an operating system, simulated here; costs are instructions
+//	wasm     modules of WebAssembly, by a virtual machine in this process
 //	ssh:A    on the machine at A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //	nats://  on the workers of a hub
 //
@@ -68,6 +69,7 @@ func kinds() []kind {
 		{"local", false, "local", acceptsLocal, openLocal},
 		{"qemu", false, "qemu", acceptsModelled, openQemu},
 		{"board", false, "board", acceptsBare, openBare},
+		{"wasm", false, "wasm", acceptsSandboxed, openSandboxed},
 		{"ssh", true, "ssh:USER@HOST[:PORT]", acceptsAll, openSSH},
 		{"nats", true, "nats://HOST[:PORT]", acceptsAll, openFleet},
 	}

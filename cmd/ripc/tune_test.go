@@ -34,7 +34,7 @@ func TestTuneKilled(t *testing.T) {
  "outputs": ["levels"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const trials, kills = 45, 20
+	const trials, kills = 24, 10
 	run := func(records string) *exec.Cmd {
 		cmd := exec.Command(ripc, "tune", model, "--target", "rpi3", "--runner", "qemu", "--seed", "5", "--trials", strconv.Itoa(trials), "--records", records)
 		cmd.Env = append(os.Environ(), "RIPC_CACHE_DIR="+filepath.Join(dir, "cache"))

@@ -70,11 +70,15 @@ func TestStoresOfOthers(t *testing.T) {
 	b.WriteString("  }\n}\n")
 	f := parsed(t, b.String())
 	args := difftest.RandomArgs(f, 1)
+	runs := 3000
+	if need.Thorough() {
+		runs = 20000
+	}
 	for _, options := range []string{"-O2", "-O3"} {
 		l := build(t, need.Tool(t, "cc")+" "+options, []*ir.Func{f})
 		l.same(t, 0, args)
 		want := l.run(t, 1, 0, args)
-		for range 20000 {
+		for range runs {
 			if got := l.run(t, 3, 0, difftest.Clone(args)); !slices.Equal(got[1], want[1]) {
 				t.Fatalf("%s: threads write over each other's elements:\ngot  %v\nwant %v", options, got[1], want[1])
 			}

@@ -20,7 +20,7 @@ import (
 // file makes one file.
 func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
 	switch k {
-	case codegen.SO:
+	case codegen.SO, codegen.WASM:
 		return b.linkShared(ctx)
 	case codegen.Runnable:
 		return b.runnable(ctx)

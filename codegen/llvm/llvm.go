@@ -39,27 +39,36 @@ func (Backend) Name() string { return Name }
 
 // Kinds lists the files that LLVM's tools make.
 func (Backend) Kinds() []codegen.Kind {
-	return []codegen.Kind{codegen.SO, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm, codegen.Runnable}
+	return []codegen.Kind{codegen.SO, codegen.WASM, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm,
+		codegen.Runnable}
 }
 
-// Accepts fails with *codegen.TargetError unless there is a row for t (codegen/llvm/rows).
-func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
-	if t.Bare {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "the chip runs no Linux"}
+// Accepts fails with *codegen.TargetError unless there is a row for t (codegen/llvm/rows), and t's
+// files are of kind k.
+func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
+	row, ok := rows.Of(t)
+	var reason string
+	switch {
+	case t.Bare:
+		reason = "the chip runs no Linux"
+	case !ok:
+		reason = fmt.Sprintf("it knows no architecture %q", t.Arch)
+	case k == codegen.WASM && row.Format != rows.WASM:
+		reason = "only wasm32 has modules of WebAssembly"
+	case row.Format == rows.WASM && (k == codegen.SO || k == codegen.Archive || k == codegen.Object):
+		reason = "its code is linked to a module: emit wasm"
+	default:
+		return nil
 	}
-	if _, ok := rows.Of(t); !ok {
-		return &codegen.TargetError{Backend: Name, Target: t.Name,
-			Reason: fmt.Sprintf("it knows no architecture %q", t.Arch)}
-	}
-	return nil
+	return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: reason}
 }
 
 // Limit counts LLVM's instructions.
 func (Backend) Limit(f *ir.Func, t targets.Target) error { return emit.Limit(f, t) }
 
 // Kernel makes LLVM text of f.
-func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, _ *codegen.Floats) (codegen.Kernel, error) {
-	m, err := emit.Kernel(f, symbol, t)
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+	m, err := emit.Kernel(f, symbol, t, floats)
 	return codegen.Kernel{Symbol: m.Symbol, Text: m.LL, Scratch: m.Scratch, Stack: m.Stack, ByLane: m.ByLane}, err
 }
 

@@ -90,6 +90,9 @@ func Weights(n *graph.Node, b *graph.BinaryAttrs, ws []int) (integers []int, sca
 			integers[i] = -1
 		}
 	}
+	for i, f := range w {
+		scale[i%outs] += math.Abs(float64(f))
+	}
 	for o := range scale {
 		switch b.WeightScale {
 		case graph.ScaleTensor:
@@ -97,11 +100,6 @@ func Weights(n *graph.Node, b *graph.BinaryAttrs, ws []int) (integers []int, sca
 		case graph.ScaleNone:
 			scale[o] = 1
 		case graph.ScaleMean, graph.ScaleAP2:
-			for i, f := range w {
-				if i%outs == o {
-					scale[o] += math.Abs(float64(f))
-				}
-			}
 			scale[o] /= float64(len(w) / outs)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // fmaRows adds up rows of taps of float sums, each row by one instruction. Its code has a fixed
-// order, for in-order cores.
+// order, for in-order cores and for those with few registers.
 func fmaRows() Strategy {
 	return Strategy{
 		Name: "fma_rows", Text: "fused multiply-adds of rows of taps, in ripc's own order",
@@ -58,11 +58,15 @@ func fmaLanes(l *Layer, row *isa.Instr) []Knob {
 	return ks
 }
 
+// fewRegisters are vector registers in which LLVM spills tiles of float sums on any core.
+const fewRegisters = 16
+
 // fmaRow returns the instruction that adds up rows of taps of float sums, or nil. A row is all taps
 // of a window's row, or some channels of a tap.
 func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	x, w := l.read(), l.filters()
-	if !l.Target.InOrder || x == nil || w == "" || len(x.Idx) < 3 || l.scattered || l.runLength > 0 || l.window() > 0 {
+	ordersItself := !l.Target.InOrder && l.Target.Registers > fewRegisters
+	if ordersItself || x == nil || w == "" || len(x.Idx) < 3 || l.scattered || l.runLength > 0 || l.window() > 0 {
 		return nil, false
 	}
 	last := len(x.Idx) - 1
@@ -95,7 +99,7 @@ func (b *builder) fmaRows(loops []string) {
 	row, whole := b.fmaRow()
 	positions, filters := b.sum.loop(ir.Col), loops[len(loops)-1]
 	x, w, last := b.read(), b.filters(), len(b.read().Idx)-1
-	channels, vector := len(weightAxes())-1, row.Lanes/b.lanesOfFloats()
+	channels := len(weightAxes()) - 1
 	sums := []string{b.sum.buf}
 	if b.extent(filters) > row.Lanes { // the sums of an instruction are contiguous
 		parts, part := b.divide(filters, row.Lanes)
@@ -110,8 +114,11 @@ func (b *builder) fmaRows(loops []string) {
 		b.packBlocks(w, row.Lanes)
 		channels++
 	}
-	order := append(steps.First(channels), steps.Inner(channels), steps.Outer(channels))
-	b.must(steps.Pack(w, row.Lanes/vector, order...))
+	order := append(steps.First(channels), steps.Outer(channels), steps.Inner(channels))
+	if row.Alternate {
+		slices.Reverse(order[channels:])
+	}
+	b.must(steps.Pack(w, b.lanesOfFloats(), order...))
 	b.must(steps.Flatten(x.Buf, last-1))
 	tap, reduce := b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce)
 	groups := ""

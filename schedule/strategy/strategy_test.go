@@ -309,7 +309,7 @@ func legal(t *rapid.T, f *ir.Func, tr schedule.Trace, m targets.Target) *ir.Func
 		t.Fatalf("%s: loop %%%s has lost its axis\ntrace:\n%s%s", m.Name, l, tr, g)
 	}
 	var large *codegen.SizeError
-	switch _, err := emit.Kernel(g, "kernel", m); {
+	switch _, err := emit.Kernel(g, "kernel", m, nil); {
 	case errors.As(err, &large) && size.Of(g.Body) > size.Max/8:
 		// Sizes are estimates, within a factor of eight (levels of 3 bits of a float sum with a
 		// join: 6.6): a drawn schedule may be too large after all, the default may not.
@@ -866,7 +866,7 @@ func TestGroups(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
 			}
-			if _, err := emit.Kernel(r.Func, "kernel", m); err != nil {
+			if _, err := emit.Kernel(r.Func, "kernel", m, nil); err != nil {
 				t.Errorf("%s on %s: %v", f.Name, m.Name, err)
 			}
 		}
@@ -955,7 +955,7 @@ func TestRunsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := emit.Kernel(r.Func, "kernel", m); err != nil {
+		if _, err := emit.Kernel(r.Func, "kernel", m, nil); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 	}

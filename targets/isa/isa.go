@@ -85,8 +85,8 @@ const (
 	// against e.
 	Tables
 	// FmaRow is fused multiply-adds of a run of taps, in order, for several positions: acc[p, l] =
-	// fma(x[Stride*p+t], w[t, l], acc[p, l]), with t < Taps. In w, the filters of a tap alternate
-	// between registers.
+	// fma(x[Stride*p+t], w[t, l], acc[p, l]), with t < Taps. The filters of a tap may alternate
+	// between registers (Alternate).
 	FmaRow
 )
 
@@ -116,6 +116,8 @@ type Instr struct {
 	// each word of activations is there once for each filter of a register (steps.Replicate)
 	Copies bool
 	Wide   bool // weights are loaded two registers at a time
+	// Alternate says that neighbouring filters in memory go to different registers.
+	Alternate bool
 	// Bounded says that an index past the table looks up 0, and not the entry of its lower bits.
 	Bounded bool
 	// Halves says that an entry has two sums, of half a byte each, for positions of both halves of
@@ -157,13 +159,13 @@ var (
 		c := a64()
 		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c),
 			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
-			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(),
+			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 4),
 			allTables("aarch64"))
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()
 		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32),
-			allTables("arm"))
+			fmaRows(c.with("vfp4"), 2), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
 )

@@ -12,7 +12,10 @@ type arch struct {
 	// Futex is the system call futex with its number, as an instruction and its constraints. Its
 	// arguments are an address, an operation, a number, and no time limit.
 	Futex, FutexNumber string
-	base               string // the target with code for every Linux CPU of the architecture
+	// Wake and Sleep do so without a system call, at %gate. Sleep returns at once if the word there
+	// is not %g.
+	Wake, Sleep string
+	base        string // the target with code for every Linux CPU of the architecture
 	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
 	// "needs"
 	cpu  string
@@ -96,6 +99,17 @@ func archs(name string) (arch, bool) {
 			Futex: `"ecall", "={x10},{x17},{x10},{x11},{x12},{x13},~{memory}"`, FutexNumber: "98",
 			base: "riscv64", cpu: cpuBody("riscv", callsRISCV()), bits: bitsRISCV(),
 			unsure: map[string]string{"hwprobe": "%hwprobe.answer"},
+		}, true
+	case "wasm32":
+		// There is no float setting to change, and no feature to look for: a machine that lacks one
+		// does not load the module.
+		return arch{
+			Pause: `call void asm sideeffect "", "~{memory}"()`,
+			Yield: "add i32 0, 0",
+			Spins: 1,
+			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
+			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
+				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}},
 		}, true
 	}
 	return arch{}, false

@@ -190,8 +190,8 @@ zero:
   br i1 %some, label %wake, label %done
 
 wake: {{/* FUTEX_WAKE_PRIVATE, all */}}
-  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 129, {{.Arch.Word}} 2147483647, {{.Arch.Word}} 0)
-  br label %done
+{{if .Arch.Futex}}  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 129, {{.Arch.Word}} 2147483647, {{.Arch.Word}} 0)
+{{else}}{{.Arch.Wake}}{{end}}  br label %done
 
 done:
   ret void
@@ -222,10 +222,10 @@ pause:
 
 sleep: {{/* FUTEX_WAIT_PRIVATE while the number is g */}}
   %before = atomicrmw add ptr %asleep, i32 1 seq_cst, align 4
-{{if .Narrow}}  %value = or i32 %g, 0
+{{if .Arch.Futex}}{{if .Narrow}}  %value = or i32 %g, 0
 {{else}}  %value = zext i32 %g to i64
 {{end}}  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 128, {{.Arch.Word}} %value, {{.Arch.Word}} 0)
-  %after = atomicrmw sub ptr %asleep, i32 1 seq_cst, align 4
+{{else}}{{.Arch.Sleep}}{{end}}  %after = atomicrmw sub ptr %asleep, i32 1 seq_cst, align 4
   br label %look
 
 done:

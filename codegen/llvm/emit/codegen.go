@@ -14,6 +14,7 @@ package emit
 import (
 	"fmt"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/rows"
 	"ripc/ir"
 	"ripc/targets"
@@ -42,21 +43,21 @@ type Module struct {
 // Limit fails as Kernel does, and writes no text.
 func Limit(f *ir.Func, t targets.Target) error {
 	row, _ := rows.Of(t)
-	_, err := emitFunc(f, f.Name, t, row)
+	_, err := emitFunc(f, f.Name, t, row, nil)
 	return err
 }
 
-// Kernel emits f as a function called symbol, for target t. It fails with *ir.Error if f breaks a
-// rule of code generation: a parallel or vectorized loop that codegen.CheckLoops does not accept,
-// or unrolling past the limit of instructions.
-func Kernel(f *ir.Func, symbol string, t targets.Target) (Module, error) {
+// Kernel emits f, of the Program that floats describes, as a function called symbol, for target t.
+// It fails with *ir.Error if f breaks a rule of code generation: a parallel or vectorized loop that
+// codegen.CheckLoops does not accept, or unrolling past the limit of instructions.
+func Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (Module, error) {
 	row, _ := rows.Of(t)
-	return kernelFor(f, symbol, t, row)
+	return kernelFor(f, symbol, t, row, floats)
 }
 
 // kernelFor is Kernel with t's row.
-func kernelFor(f *ir.Func, symbol string, t targets.Target, row rows.Row) (Module, error) {
-	e, err := emitFunc(f, symbol, t, row)
+func kernelFor(f *ir.Func, symbol string, t targets.Target, row rows.Row, floats *codegen.Floats) (Module, error) {
+	e, err := emitFunc(f, symbol, t, row, floats)
 	if err != nil {
 		return Module{}, err
 	}
@@ -64,7 +65,8 @@ func kernelFor(f *ir.Func, symbol string, t targets.Target, row rows.Row) (Modul
 }
 
 // emitFunc emits the instructions of f.
-func emitFunc(f *ir.Func, symbol string, t targets.Target, row rows.Row) (e *emitter, err error) {
+func emitFunc(f *ir.Func, symbol string, t targets.Target, row rows.Row, floats *codegen.Floats) (e *emitter,
+	err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -74,7 +76,7 @@ func emitFunc(f *ir.Func, symbol string, t targets.Target, row rows.Row) (e *emi
 			err = fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
 		}
 	}()
-	e = newEmitter(f, symbol, t, row)
+	e = newEmitter(f, symbol, t, row, floats)
 	if t.PointerBits() == 32 {
 		e.checkSizes()
 	}

@@ -72,7 +72,7 @@ func TestInPlace(t *testing.T) {
 			t.Errorf("over %q: no %s in\n%s", over, want, ll)
 		}
 		f.Body = loop(ir.Vectorize, "i", 8, set(y, add(ir.At(x, vi), ir.At(z, ir.Bin(ir.Sub, ir.Int(7), vi))), vi))
-		if _, err := emit.Kernel(f, "f", target(t, "rpi3")); (err != nil) != (over != "") {
+		if _, err := emit.Kernel(f, "f", target(t, "rpi3"), nil); (err != nil) != (over != "") {
 			t.Errorf("over %q, read in another order: %v", over, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestErrors(t *testing.T) {
 		{"no such instruction", fn(&ir.Call{Fn: &ir.Func{Name: "nothing", Body: &ir.Comment{Text: "none"}}}), "no such instruction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := emit.Kernel(c.f, "f", target(t, "x86-64-v3"))
+			_, err := emit.Kernel(c.f, "f", target(t, "x86-64-v3"), nil)
 			var e *ir.Error
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an *ir.Error with %q", err, c.want)
@@ -156,7 +156,7 @@ func TestFrame(t *testing.T) {
 
 func wantError(t *testing.T, f *ir.Func, want string) {
 	t.Helper()
-	if _, err := emit.Kernel(f, "f", target(t, "x86-64-v3")); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := emit.Kernel(f, "f", target(t, "x86-64-v3"), nil); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

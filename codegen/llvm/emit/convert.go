@@ -5,6 +5,7 @@ import (
 
 	"github.com/llir/llvm/ir/enum"
 
+	"ripc/codegen"
 	"ripc/ir"
 )
 
@@ -19,7 +20,7 @@ func (e *emitter) convert(a val, t ir.Type) val {
 	if t == ir.Bool {
 		e.fail("", "compare with 0", "there is no cast from %s to bool", a.t)
 	}
-	out := val{t: t, wide: a.wide, flushed: t.IsFloat()}
+	out := val{t: t, wide: a.wide, flushed: t.IsFloat(), grain: codegen.WholeGrain}
 	to := e.typeOf(t, a.wide)
 	far := a.t.Bits() == 64 || t.Bits() == 64 // LLVM calls a library for these where registers have 32 bits
 	switch {

@@ -79,6 +79,8 @@ type emitter struct {
 	lanes   int
 
 	flushedAllocs map[string]bool // allocs that hold flushed floats only
+	floats        *codegen.Floats // of the Program, for code that flushes
+	grains        codegen.Grains  // of the code being emitted; nil where instructions flush
 	compared      map[string]bool // see comparedAllocs
 	hidden        map[hidden]value.Value
 
@@ -87,7 +89,7 @@ type emitter struct {
 	spread spread
 }
 
-func newEmitter(f *ir.Func, symbol string, t targets.Target, row rows.Row) *emitter {
+func newEmitter(f *ir.Func, symbol string, t targets.Target, row rows.Row, floats *codegen.Floats) *emitter {
 	e := &emitter{
 		f: f, changes: f.Changes(f.Body), target: t, row: row, facts: row.Facts,
 		m: llir.NewModule(), frame: codegen.Layout(f),
@@ -96,6 +98,10 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target, row rows.Row) *emit
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{},
 		helpers: map[helper]func() isa.Function{}, origins: map[origin]value.Value{},
+	}
+	var flushed map[string]bool
+	if !e.facts.Flushes {
+		e.floats, flushed, e.grains = floats, floats.Flushed(f), floats.Grains(f, nil, 0)
 	}
 	e.m.TargetTriple = row.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(row)}
@@ -117,7 +123,7 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target, row rows.Row) *emit
 		}
 		q := param(p.Name, opaquePtr{}, attrs...)
 		ps = append(ps, q)
-		e.bufs[p.Name] = &buffer{Buffer: p.Buffer, base: q}
+		e.bufs[p.Name] = &buffer{Buffer: p.Buffer, base: q, flushed: flushed[p.Name]}
 	}
 	scratch := param("scratch", opaquePtr{}, enum.ParamAttrNoAlias, llir.Align(64))
 	tid, n := param("tid", types.I32), param("nthreads", types.I32)

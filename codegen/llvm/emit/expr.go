@@ -52,9 +52,8 @@ func (e *emitter) compute(x ir.Expr) val {
 		}
 		return v
 	case *ir.Load:
-		v := e.load(e.place(x.Buf, x.Idx))
-		v.flushed = e.bufs[x.Buf].flushed
-		return v
+		p := e.place(x.Buf, x.Idx)
+		return p.describe(e.load(p))
 	case *ir.Binary:
 		if x.Op == ir.Div || x.Op == ir.Mod {
 			if !x.Type().IsFloat() {
@@ -144,6 +143,7 @@ func (e *emitter) pick(c, a, b val) val {
 	a.v = e.b().NewSelect(c.v, a.v, b.v)
 	a.known, a.constant, a.neutral, a.zero = false, false, false, false
 	a.flushed, a.positive = a.flushed && b.flushed, a.positive && b.positive
+	a.grain = min(a.grain, b.grain)
 	return a
 }
 

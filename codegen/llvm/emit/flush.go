@@ -42,16 +42,16 @@ func (e *emitter) flush(x val) val {
 // zeroWhere returns x, or where small holds a zero of x's sign.
 func (e *emitter) zeroWhere(small, x val) val {
 	bits := e.reinterpret(x, ir.U32)
-	x = e.reinterpret(e.pick(small, e.binary(ir.And, bits, imm(ir.U32, 1<<31)), bits), ir.F32)
-	x.flushed = true
-	return x
+	y := e.reinterpret(e.pick(small, e.binary(ir.And, bits, imm(ir.U32, 1<<31)), bits), ir.F32)
+	y.flushed, y.grain = true, x.grain
+	return y
 }
 
 // rounded returns a result of float arithmetic, flushed. Sums are exact where they are subnormal.
 // For other operations scaled returns the result times scaleUp: a result just below 2^-126 is
 // rounded to 2^-126 in the subnormals' precision, and to less in that of other floats.
 func (e *emitter) rounded(x val, scaled func() val) val {
-	x.flushed = e.facts.Flushes
+	x.flushed = e.facts.Flushes || x.grain >= codegen.NormalGrain
 	if x.flushed || scaled == nil {
 		return e.flush(x)
 	}
@@ -83,7 +83,8 @@ func (e *emitter) product(x val) val {
 func floatConst(v float32) val {
 	k := f32.Flush(v)
 	return val{v: literal{regType(ir.F32), floatText(v)}, t: ir.F32, constant: true, f: v, flushed: k == v || v != v,
-		neutral: k == 0 || k == 1 || k == -1, zero: k == 0, positive: !math.Signbit(float64(v))}
+		neutral: k == 0 || k == 1 || k == -1, zero: k == 0, positive: !math.Signbit(float64(v)),
+		grain: codegen.Grain(v)}
 }
 
 // operands prepares the operands of float arithmetic. It flushes all that the processor would not,

@@ -8,13 +8,15 @@ import (
 
 	llir "github.com/llir/llvm/ir"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
+	"ripc/ir"
 )
 
 // fma emits a*b + c, rounded once; all three are wide or none is. Without such an instruction LLVM
 // would call fmaf of a library.
 func (e *emitter) fma(a, b, c val) val {
-	out := val{t: a.t, wide: a.wide}
+	out := val{t: a.t, wide: a.wide, grain: min(codegen.GrainOf(ir.Mul, a.grain, b.grain), c.grain)}
 	switch {
 	case e.facts.MixesZeros && a.wide && e.lanes == 1: // LLVM makes scalars of such vectors
 		return e.fromLanes(a.t, func(k int) val { return e.fma(e.lane(a, k), e.lane(b, k), e.lane(c, k)) })
@@ -29,12 +31,12 @@ func (e *emitter) fma(a, b, c val) val {
 		}
 		return e.rounded(out, func() val { return fused(e.scale(a), e.scale(c)) })
 	}
-	fused := fusedSum{flushes: !e.facts.Flushes}
+	fused := fusedSum{flushes: !e.facts.Flushes && out.grain < codegen.NormalGrain}
 	if a.wide {
 		fused.lanes = e.lanes
 	}
 	h := helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()}
-	e.require(h, func() isa.Function { return isa.Function{Text: fused.text()} })
+	e.require(h, func() isa.Function { return isa.Function{Text: fused.text(), Calls: fused.calls()} })
 	t := a.v.Type()
 	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v, out.flushed = e.b().NewCall(f, a.v, b.v, c.v), true
@@ -56,6 +58,16 @@ func (s fusedSum) name() string {
 		return name
 	}
 	return fmt.Sprintf("%s_x%d", name, s.lanes)
+}
+
+// calls declares what text looks for ties by where there are many lanes. LLVM 22 has no code of
+// WebAssembly for a mask of 32 words.
+func (s fusedSum) calls() []isa.Declaration {
+	if s.lanes <= 16 {
+		return nil
+	}
+	words := fmt.Sprintf("<%d x i32>", s.lanes)
+	return []isa.Declaration{{Result: "i32", Name: fmt.Sprintf("llvm.vector.reduce.umin.v%di32", s.lanes), Params: words}}
 }
 
 // fma is the text of the function behind emitter.fma, with placeholders in capitals.
@@ -87,9 +99,16 @@ func (s fusedSum) text() string {
 		ties = fmt.Sprintf(`  %%halves = bitcast <%[1]d x double> %%s to <%[2]d x i32>
   %%low = shufflevector <%[2]d x i32> %%halves, <%[2]d x i32> poison, %[3]s
   %%rest = and <%[1]d x i32> %%low, splat (i32 536870911)
-  %%ties = icmp eq <%[1]d x i32> %%rest, splat (i32 268435456)
+`, n, 2*n, isa.Shuffle(n, func(i int) int { return 2 * i }))
+		if calls := s.calls(); calls != nil {
+			ties += fmt.Sprintf(`  %%from = xor <%[1]d x i32> %%rest, splat (i32 268435456)
+  %%least = call i32 @%[2]s(<%[1]d x i32> %%from)
+  %%tie = icmp eq i32 %%least, 0`, n, calls[0].Name)
+		} else {
+			ties += fmt.Sprintf(`  %%ties = icmp eq <%[1]d x i32> %%rest, splat (i32 268435456)
   %%set = bitcast <%[1]d x i1> %%ties to i%[1]d
-  %%tie = icmp ne i%[1]d %%set, 0`, n, 2*n, isa.Shuffle(n, func(i int) int { return 2 * i }))
+  %%tie = icmp ne i%[1]d %%set, 0`, n)
+		}
 	}
 	round := "  %r = fptrunc DOUBLE %s to FLOAT\n"
 	if s.flushes {

@@ -1,9 +1,11 @@
 package emit_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"ripc/ir"
@@ -75,4 +77,41 @@ func hardSum(r *rand.Rand) [3]float32 {
 		up = -60
 	}
 	return [3]float32{float32(sign() * math.Ldexp(x, up)), float32(math.Ldexp(y, at-up)), float32(sign() * c)}
+}
+
+// TestSubnormals compares sums of products with the interpreter's where they are subnormal, or just are not: at the limit of the
+// version of a kernel that flushes nothing (see grain.go), on both sides of it, and where sums cancel.
+func TestSubnormals(t *testing.T) {
+	const rows, depth, columns = 64, 16, 128
+	x, w, y, acc := buf("x", ir.F32, rows, depth), buf("w", ir.F32, depth, columns), buf("y", ir.F32, rows, columns), buf("acc", ir.F32, 16)
+	vj, vl := ir.V("j"), ir.V("l")
+	f := &ir.Func{Name: "sums", Params: []ir.Param{in(x), in(w), out(y)}, Body: loop(ir.Parallel, "i", rows, loop(ir.Serial, "j", columns/16,
+		&ir.Alloc{Buf: acc, Body: ir.Seq(
+			loop(ir.Vectorize, "l", 16, set(acc, ir.Float(0), vl)),
+			loop(ir.Unroll, "k", depth, loop(ir.Vectorize, "l.1", 16, set(acc, &ir.Fma{A: ir.At(x, vi, vk),
+				B: ir.At(w, vk, add(mul(vj, ir.Int(16)), ir.V("l.1"))), C: ir.At(acc, ir.V("l.1"))}, ir.V("l.1")))),
+			loop(ir.Vectorize, "l.2", 16, set(y, ir.At(acc, ir.V("l.2")), vi, add(mul(vj, ir.Int(16)), ir.V("l.2")))))}))}
+	for _, tg := range floatNatives(t) {
+		m, err := kernel(f, f.Name, tg)
+		if err != nil || bytes.Contains(m.LL, []byte("slow:")) != strings.HasSuffix(tg.Name, ieee) {
+			t.Errorf("%s: %v\n%s", tg.Name, err, m.LL)
+		}
+		lib := buildFor(t, tg, f)
+		for seed, most := range []float64{0x1p-99, 0x1p-40, 0x1p-41, 0x1p-63, 1} {
+			r := rand.New(rand.NewPCG(uint64(seed), 9))
+			args := [][]byte{make([]byte, x.Bytes()), make([]byte, w.Bytes()), make([]byte, y.Bytes())}
+			fill := func(to []byte, most float64) {
+				for i := 0; i < len(to); i += 4 {
+					v := most * (1 + float64(r.IntN(4))*0x1p-23) * float64(r.IntN(3)-1)
+					if most < 0x1p-90 {
+						v = math.Ldexp(most, -r.IntN(50)) * r.Float64()
+					}
+					binary.LittleEndian.PutUint32(to[i:], math.Float32bits(float32(v)))
+				}
+			}
+			fill(args[0], most)
+			fill(args[1], max(most, 0x1p-63))
+			lib.sameOn(t, f.Name, args)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/ir"
 )
 
@@ -78,6 +79,12 @@ func (e *emitter) pairHalf(p place) (odd int64, ok bool) {
 	return odd, ok && in.Lo >= 0 && in.Hi+2*int64(e.lanes) <= p.elems
 }
 
+// describe returns x, read at p, with the properties of the buffer's floats.
+func (p place) describe(x val) val {
+	x.flushed, x.grain = p.flushed || p.grain >= codegen.NormalGrain, p.grain
+	return x
+}
+
 // parity is the remainder of the index of p's first lane by 2, if it is known.
 func (p place) parity() (odd int64, known bool) {
 	for _, t := range p.index.Terms {
@@ -133,15 +140,15 @@ func (e *emitter) store(s *ir.Store) {
 	}
 	switch {
 	case !p.scattered && p.stride == 0:
-		e.update(s.Op, x, e.address(p), p.alignment())
+		e.update(s.Op, p, x, e.address(p), p.alignment())
 	case !p.scattered && p.stride == 1:
-		e.update(s.Op, e.splat(x), e.address(p), p.alignment())
+		e.update(s.Op, p, e.splat(x), e.address(p), p.alignment())
 	default:
 		e.enter(e.laneVar, "vectorized", e.lanes)
 		defer e.leave()
 		at := e.addresses(p)
 		for k := range e.lanes {
-			e.update(s.Op, e.lane(x, k), at(k), p.elemAlignment())
+			e.update(s.Op, p, e.lane(x, k), at(k), p.elemAlignment())
 		}
 	}
 }
@@ -152,12 +159,16 @@ func (e *emitter) writesPerLane(s *ir.Store) bool {
 	return p.scattered || p.stride != 0
 }
 
-// update combines x with the element at an address by op, and stores the result.
-func (e *emitter) update(op ir.StoreOp, x val, at value.Value, align int) {
+// update combines x with an element of p, at an address, by op, and stores the result.
+func (e *emitter) update(op ir.StoreOp, p place, x val, at value.Value, align int) {
 	if sum, ok := e.popcountAdd(op, x, at, align); ok {
 		x = sum
 	} else if op != ir.Assign {
-		x = e.binary(op.Operator(), e.read(x.t, x.wide, at, align), x)
+		old := e.read(x.t, x.wide, at, align)
+		if !e.facts.Flushes {
+			old = p.describe(old)
+		}
+		x = e.binary(op.Operator(), old, x)
 	}
 	e.write(x, at, align)
 }

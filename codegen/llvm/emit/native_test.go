@@ -62,7 +62,7 @@ func target(t testing.TB, name string) targets.Target {
 // generate makes code and shows the Func if that fails.
 func generate(t testing.TB, f *ir.Func, tg targets.Target) emit.Module {
 	t.Helper()
-	m, err := emit.Kernel(f, f.Name, tg)
+	m, err := emit.Kernel(f, f.Name, tg, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, f)
 	}
@@ -117,8 +117,8 @@ func floatNatives(t testing.TB) []targets.Target {
 // kernel is f's code for tg.
 func kernel(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
 	row, _ := rows.Of(tg)
-	row.Facts.Flushes = !strings.HasSuffix(tg.Name, ieee)
-	return emit.KernelFor(f, symbol, tg, row)
+	row.Facts.Flushes = row.Facts.Flushes && !strings.HasSuffix(tg.Name, ieee)
+	return emit.KernelFor(f, symbol, tg, row, nil)
 }
 
 // build compiles funcs, with distinct names, into one library for this machine.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/llir/llvm/ir/enum"
 
+	"ripc/codegen"
 	"ripc/ir"
 	"ripc/ir/arith"
 )
@@ -28,6 +29,7 @@ func (e *emitter) binary(op ir.BinOp, a, b val) val {
 		}
 		e.operands(&a, &b)
 		var scaled func() val
+		out.grain = codegen.GrainOf(op, a.grain, b.grain)
 		switch op {
 		case ir.Add:
 			out.v = e.b().NewFAdd(a.v, b.v)
@@ -180,7 +182,7 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 	lt := a.v.Type()
 	switch {
 	case op == ir.Neg && float:
-		out.v, out.flushed = e.b().NewFNeg(a.v), a.flushed
+		out.v, out.flushed, out.grain = e.b().NewFNeg(a.v), a.flushed, a.grain
 	case op == ir.Neg && a.t.IsInt():
 		return e.binary(ir.Sub, imm(a.t, 0), a)
 	case op == ir.Not && a.t == ir.Bool:
@@ -194,6 +196,7 @@ func (e *emitter) unary(op ir.UnOp, a val) val {
 		}
 	case op == ir.Abs && float:
 		out.v, out.flushed, out.positive = e.overloaded("llvm.fabs", lt, a.v), a.flushed, true
+		out.grain = a.grain
 	case op == ir.Abs && a.t.IsInt() && !a.t.Signed():
 		return a
 	case op == ir.Abs && a.t.IsInt():

@@ -24,6 +24,9 @@ type place struct {
 	// paired reports that elements 2i and 2i+1 of the buffer may both be read, for all i.
 	paired bool
 	elems  int64 // of the buffer
+	// flushed and grain are those of the buffer's floats.
+	flushed bool
+	grain   int
 }
 
 // buffer returns a buffer in scope, and checks the number of indices.
@@ -52,7 +55,8 @@ func (e *emitter) place(name string, idx []ir.Expr) place {
 		flat = arith.Affine{}.Plus(int64(b.copies), flat).Plus(1, e.affine(ir.V(b.lane)))
 	}
 	p := place{base: b.base, elem: memType(b.Type), t: b.Type, wholeIndex: flat, index: arith.Affine{Const: flat.Const},
-		paired: b.isAlloc && b.Elems()%2 == 0, elems: size}
+		paired: b.isAlloc && b.Elems()%2 == 0, elems: size,
+		flushed: b.flushed, grain: e.grains[name]}
 	for _, t := range flat.Terms {
 		if v, ok := t.Atom.(*ir.Var); ok && e.lanes > 0 && v.Name == e.laneVar {
 			p.stride = t.Coef

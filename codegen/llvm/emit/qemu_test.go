@@ -20,10 +20,10 @@ import (
 	"ripc/targets"
 )
 
-// TestARM runs kernels for a Raspberry Pi under qemu's user mode: one program without libc, which calls each driver on
+// TestARM runs kernels for a Raspberry Pi, and for 64-bit RISC-V, under qemu's user mode: one program without libc, which calls each driver on
 // data of its own and writes the outputs to its standard output.
 func TestARM(t *testing.T) {
-	for i, name := range []string{"rpi3", "rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7"} {
+	for i, name := range []string{"rpi3", "rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7", "riscv64"} {
 		if !need.Part(i, 3) {
 			continue
 		}
@@ -51,7 +51,7 @@ func testARM(t *testing.T, qemu string, tg targets.Target) {
 	for i := range uint64(20) {
 		g := &gen{r: rand.New(rand.NewPCG(77, i)), apart: i%2 == 0}
 		f := g.fn(fmt.Sprint("r", i))
-		if _, err := emit.Kernel(f, "f", tg); err == nil {
+		if _, err := emit.Kernel(f, "f", tg, nil); err == nil {
 			fs = append(fs, f)
 		}
 	}
@@ -70,7 +70,11 @@ func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of 
 	t.Helper()
 	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
 	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
-	if tg.Arch == "arm" {
+	switch tg.Arch {
+	case "riscv64":
+		write = `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
+		exit = `call i64 asm sideeffect "ecall", "={x10},{x17},{x10}"(i64 94, i64 0)`
+	case "arm":
 		write = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 4, i32 1, ptr %s, i32 %d)`
 		exit = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0}"(i32 248, i32 0)`
 	}
@@ -138,8 +142,8 @@ func runARM(t *testing.T, qemu string, tg targets.Target, prog string, fs []*ir.
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	emulation := map[string]string{"aarch64": "aarch64linux", "arm": "armelf_linux_eabi"}[tg.Arch]
-	args := []string{"-static", "-m", emulation, "-o", "prog"}
+	row, _ := rows.Of(tg)
+	args := []string{"-static", "-m", row.Emulation, "-o", "prog"}
 	for i, o := range append(objs, toolchain.Object{Data: main}) {
 		name := fmt.Sprint(i, ".o")
 		if err := os.WriteFile(filepath.Join(dir, name), o.Data, 0o666); err != nil {

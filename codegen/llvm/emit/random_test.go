@@ -22,7 +22,7 @@ func TestRandom(t *testing.T) {
 		for i := range uint64(40) {
 			g := &gen{r: rand.New(rand.NewPCG(batch, i)), apart: i%2 == 0}
 			f, marked := legal(g.fn(fmt.Sprintf("r%d_%d", batch, i)))
-			if _, err := emit.Kernel(f, "f", tg); err != nil {
+			if _, err := emit.Kernel(f, "f", tg, nil); err != nil {
 				var large *codegen.SizeError
 				if !errors.As(err, &large) {
 					t.Fatalf("%v\n%s", err, f)

@@ -23,7 +23,7 @@ func (e *emitter) kernel() {
 		e.b().NewCondBr(first, run, done)
 		e.start(run)
 	}
-	e.stmt(e.f.Body)
+	e.versions(done)
 	e.b().NewBr(done)
 	e.start(done)
 	done.NewRet(nil)

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"math"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
@@ -22,6 +23,7 @@ type val struct {
 	// its value. neutral: 0, 1 or -1, so that adding or multiplying by it may change at most a
 	// sign. zero: counts as 0. positive: the sign bit is clear.
 	flushed, constant, neutral, zero, positive bool
+	grain                                      int     // see codegen.Grain
 	f                                          float32 // the constant
 }
 
@@ -77,13 +79,13 @@ func (e *emitter) lane(x val, k int) val {
 func (e *emitter) fromLanes(t ir.Type, at func(k int) val) val {
 	n := e.lanes
 	w := poison(vectorOf(n, regType(t)))
-	flushed := true
+	flushed, grain := true, math.MaxInt
 	for k := range n {
 		x := at(k)
-		flushed = flushed && x.flushed
+		flushed, grain = flushed && x.flushed, min(grain, x.grain)
 		w = e.b().NewInsertElement(w, x.v, indexOf(int64(k)))
 	}
-	return val{v: w, t: t, wide: true, flushed: flushed}
+	return val{v: w, t: t, wide: true, flushed: flushed, grain: grain}
 }
 
 // laneNumbers is 0, 1, 2, ... as a wide value.

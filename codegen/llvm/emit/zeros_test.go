@@ -242,7 +242,7 @@ func TestZeros(t *testing.T) {
 			}
 		})
 	}
-	for name, fs := range map[string][]*ir.Func{"rpi3": all, "rpi2": share(0), "rpi3-armv7": share(1)} {
+	for name, fs := range map[string][]*ir.Func{"rpi3": all, "rpi2": share(0), "rpi3-armv7": share(1), "riscv64": share(1)} {
 		t.Run(name, func(t *testing.T) {
 			tg := target(t, name)
 			checkARMOn(t, need.Tool(t, "qemu-"+tg.Arch), tg, fs, func(n int) [][]byte { return zeros(fs[n], uint64(n)) })
@@ -257,7 +257,10 @@ func TestHiddenIsNotCounted(t *testing.T) {
 		return &ir.Func{Name: "f", Params: []ir.Param{in(x), out(y)},
 			Body: loop(ir.Unroll, "i", n, set(y, &ir.Fma{A: ir.At(x, vi), B: ir.Float(3), C: ir.Float(1)}, vi))}
 	}
-	fits := func(name string, n int) bool { _, err := emit.Kernel(body(n), "f", target(t, name)); return err == nil }
+	fits := func(name string, n int) bool {
+		_, err := emit.Kernel(body(n), "f", target(t, name), nil)
+		return err == nil
+	}
 	most := sort.Search(4000, func(n int) bool { return !fits("x86-64-v3", n+1) })
 	if most == 0 || !fits("rpi3", most) {
 		t.Errorf("%d multiply-adds fit x86-64-v3, and not rpi3", most)

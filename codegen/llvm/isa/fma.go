@@ -8,33 +8,79 @@ import (
 	"ripc/targets/isa"
 )
 
-// fmaRow is the function of isa.FmaRow: one piece of assembly with its sums in registers.
+// fmaRow is the function of isa.FmaRow: one piece of assembly with its sums in registers. The
+// addresses that it moves are results, too.
 func fmaRow(c *code) {
 	const floats = "<4 x float>"
-	sums := c.Positions * c.Lanes / 4
-	olds := make([]value, sums)
-	for s := range olds {
-		olds[s] = c.load(floats, "acc", 16*s, 4)
+	row := fmaLines{Instr: c.Instr, sums: c.Positions * c.Lanes / 4}
+	row.write()
+	results, constraints := slices.Repeat([]string{floats}, row.sums), slices.Repeat([]string{"=&w"}, row.sums)
+	inputs, clobbers := []value{c.pointer("x", 0), c.pointer("w", 0)}, a64Clobbers(fmaInputs+2*c.Lanes/4)
+	if c.Arch == "arm" {
+		inputs, clobbers = []value{c.pointer("w", 0)}, registerNames("q", fmaInputs, 8)
+		for p := range c.Positions {
+			inputs = append(inputs, c.pointer("x", 4*p*c.Stride))
+		}
+		results = append(results, slices.Repeat([]string{"ptr"}, len(inputs))...)
+		constraints = append(constraints, slices.Repeat([]string{"=&r"}, len(inputs))...)
+		for k := range inputs {
+			constraints = append(constraints, fmt.Sprint(row.sums+k))
+		}
+	} else {
+		constraints = append(constraints, "r", "r")
 	}
-	constraints := append(slices.Repeat([]string{"=&w"}, sums), "r", "r")
-	inputs := []value{{"ptr", "%x"}, {"ptr", "%w"}}
-	for s := range olds {
-		inputs, constraints = append(inputs, olds[s]), append(constraints, fmt.Sprint(s))
+	for s := range row.sums {
+		inputs, constraints = append(inputs, c.load(floats, "acc", 16*s, 4)), append(constraints, fmt.Sprint(s))
 	}
-	for _, k := range a64Clobbers(fmaInputs + 2*c.Lanes/4) {
+	for _, k := range clobbers {
 		constraints = append(constraints, "~{"+k+"}")
 	}
-	row := fmaLines{Instr: c.Instr, sums: sums}
-	row.write()
-	news := c.asm(assembly{text: row.text(), constraints: strings.Join(constraints, ","), reading: true},
-		slices.Repeat([]string{floats}, sums), inputs...)
-	for s, v := range news {
-		c.store(v, "acc", 16*s, 4)
+	news := c.asm(assembly{text: row.text(), constraints: strings.Join(constraints, ","), reading: true}, results,
+		inputs...)
+	for s := range row.sums {
+		c.store(news[s], "acc", 16*s, 4)
 	}
 }
 
-// fmaInputs is the number of registers for inputs.
+// fmaInputs is the number of registers for inputs. On 32-bit Arm, where sums have registers before
+// it, it is the first one.
 const fmaInputs = 8
+
+// writeA32 is write for 32-bit Arm. Its fused multiply-adds have no lanes, so each input fills a
+// register. Each load moves its address along. The inputs of two taps have registers, and the
+// weights of one. Each half of these is replaced by the next weights behind its multiplications.
+func (f *fmaLines) writeA32() {
+	filters := f.Lanes / 4
+	x, w := fmaInputs, fmaInputs+2*f.Positions
+	input := func(t, p int) int { return x + t%2*f.Positions + p }
+	inputs := func(t int) {
+		for p := range f.Positions {
+			k := input(t, p)
+			f.line("vld1.32 {d%d[], d%d[]}, [$%d]!", 2*k, 2*k+1, f.sums+1+p)
+		}
+	}
+	weights := func(half int) {
+		first := w + half*filters/2
+		f.line("vldmia $%d!, {d%d-d%d}", f.sums, 2*first, 2*(first+filters/2)-1)
+	}
+	inputs(0)
+	weights(0)
+	weights(1)
+	for t := range f.Taps {
+		more := t+1 < f.Taps
+		if more {
+			inputs(t + 1)
+		}
+		for o := range filters {
+			for p := range f.Positions {
+				f.line("vfma.f32 ${%d:q}, q%d, q%d", p*filters+o, w+o, input(t, p))
+			}
+			if half := filters / 2; more && o%half == half-1 {
+				weights(o / half)
+			}
+		}
+	}
+}
 
 // fmaLines writes the assembly of FmaRow for a core that takes instructions in order and writes
 // their results in order. There, a load waits for the multiplications before it, and a quick
@@ -51,6 +97,10 @@ type fmaLines struct {
 }
 
 func (f *fmaLines) write() {
+	if f.Arch == "arm" {
+		f.writeA32()
+		return
+	}
 	f.starts = map[int]int{}
 	for k := range f.inputs {
 		f.inputs[k] = -1

@@ -32,6 +32,13 @@ func followFma(i isa.Instr, lines []string) error {
 	first := map[int]int{}   // the first element of inputs in a register
 	weights := map[int]int{} // of a register: its tap and filters
 	taps := make([]int, sums)
+	at32 := map[int]int{}    // by operand: how far its address has moved
+	byInput := map[int]int{} // of a register that an input fills
+	if i.Arch == "arm" {
+		for p := range i.Positions {
+			at32[sums+1+p] = 4 * p * i.Stride
+		}
+	}
 	for _, l := range lines {
 		var to, x, w, lane, at, operand int
 		var kind rune
@@ -77,6 +84,33 @@ func followFma(i isa.Instr, lines []string) error {
 			}
 			if set, known := weights[w]; !known || set != tap*filters+to%filters {
 				return fmt.Errorf("%s: tap %d multiplies weights %d", l, tap, set)
+			}
+		case "vld1.32":
+			n, _ := fmt.Sscanf(args, "{d%d[], d%d[]}, [$%d]!", &to, &lane, &operand)
+			at = at32[operand]
+			if n < 3 || to%2 > 0 || lane != to+1 || operand <= sums || at+4 > 4*inputs {
+				return fmt.Errorf("%s: a wrong load", l)
+			}
+			byInput[to/2] = at / 4
+			at32[operand] += 4
+		case "vldmia":
+			n, _ := fmt.Sscanf(args, "$%d!, {d%d-d%d}", &operand, &to, &lane)
+			at = at32[operand]
+			if size := 8 * (lane + 1 - to); n < 3 || operand != sums || to%2 > 0 || at+size > 4*i.Taps*i.Lanes {
+				return fmt.Errorf("%s: a wrong load of weights", l)
+			}
+			for r := to / 2; r <= lane/2; r++ {
+				weights[r] = at32[operand] / 16
+				at32[operand] += 16
+			}
+		case "vfma.f32":
+			n, _ := fmt.Sscanf(args, "${%d:q}, q%d, q%d", &to, &w, &x)
+			tap := taps[to]
+			taps[to]++
+			element, known := byInput[x]
+			set, isSet := weights[w]
+			if n < 3 || !known || !isSet || element != to/filters*i.Stride+tap || set != tap*filters+to%filters {
+				return fmt.Errorf("%s: tap %d multiplies input %d by weights %d", l, tap, element, set)
 			}
 		default:
 			return fmt.Errorf("%s: unknown", l)

@@ -134,6 +134,7 @@ func TestAssembly(t *testing.T) {
 		"armv7_vpadal_u16_x":        {"vpadal.u8"},
 		"armv7_vpadal_u16_":         {"vld1.64", "vpadal.u8", "vst1.64"},
 		"neon_fma_row_":             {"fmla\tv", "ld4\t{ v", "ldr\tq"},
+		"armv7_fma_row_":            {"vfma.f32\tq", "vldmia\t", "[], d"},
 		"neon_smull_channels_":      {"smull\tv", "smull2\tv", "sadalp\tv", "ld1\t{ v"},
 		"neon_smlal_pairs_":         {"smull\tv", "smlal\tv", "sadalp\tv"},
 		"armv7_vmlal_pairs_":        {"vmull.s8", "vmlal.s8", "vpadal.s16"},

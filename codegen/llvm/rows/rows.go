@@ -190,6 +190,13 @@ func archs() []arch {
 			order:  func(string) scheduling { return usual },
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
 		},
+		{
+			name: "wasm32",
+			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
+				CommentMark: "#"},
+			order: func(string) scheduling { return usual },
+			facts: factsWASM,
+		},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ripc/caches"
+	"ripc/codegen/llvm/rows"
 	"ripc/targets"
 )
 
@@ -75,6 +76,12 @@ func TestCompileEveryTarget(t *testing.T) {
 		obj, err := tools.Compile(context.Background(), nil, []byte(popcountLL), tg, Obj)
 		if err != nil {
 			t.Errorf("%s: %v", tg.Name, err)
+			continue
+		}
+		if row, _ := rows.Of(tg); row.Format == rows.WASM {
+			if !bytes.HasPrefix(obj, []byte("\x00asm")) {
+				t.Errorf("%s: no module: % x", tg.Name, obj[:4])
+			}
 			continue
 		}
 		f, err := elf.NewFile(bytes.NewReader(obj))

@@ -18,7 +18,7 @@ func (wasmFiles) flags() []string { return nil }
 // link strips names, since the linker writes that of the temporary file among them. Callers lay out
 // memory behind __heap_base, and give each thread a stack.
 func (wasmFiles) link(ctx context.Context, t *Tools, _ rows.Row, l linking) error {
-	args := []string{"--no-entry", "--gc-sections", "--fatal-warnings", "--strip-all", "--threads=1",
+	args := []string{"--no-entry", "--gc-sections", "--fatal-warnings", "--strip-all", "--threads=1", "--stack-first",
 		"--export=__heap_base", "--export=__stack_pointer"}
 	for _, e := range l.exports {
 		args = append(args, "--export="+e)
@@ -30,11 +30,11 @@ func (wasmFiles) link(ctx context.Context, t *Tools, _ rows.Row, l linking) erro
 // Numbers of the format of objects (WebAssembly's tool conventions, "Linking").
 const (
 	customID, importID, dataID = 0, 2, 11
-	linkingVersion                            = 2
-	segmentInfo, symbolTable                  = 5, 8
-	dataKind, hiddenFlag                      = 1, 4
-	memoryImport                              = 2
-	constOp, endOp                            = 0x41, 0x0b
+	linkingVersion             = 2
+	segmentInfo, symbolTable   = 5, 8
+	dataKind, hiddenFlag       = 1, 4
+	memoryImport               = 2
+	constOp, endOp             = 0x41, 0x0b
 )
 
 // data makes an object with a segment of memory, or with a section beside it.

@@ -1,0 +1,87 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ripc/engine"
+	"ripc/engine/simulate"
+	"ripc/measure"
+	"ripc/targets"
+)
+
+// sandboxed measures modules of WebAssembly in this process, one at a time.
+type sandboxed struct{ *native }
+
+// acceptsSandboxed fails unless a virtual machine of this process runs code for t.
+func acceptsSandboxed(t targets.Target) error {
+	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed {
+		return fmt.Errorf("kernels for %s are no modules of WebAssembly", t.Name)
+	}
+	return nil
+}
+
+func openSandboxed(_ context.Context, _, _ string, _ targets.Target, _ Options) (Runner, error) {
+	n := newNative(nil)
+	n.machine.CPU += ", wazero"
+	return &sandboxed{n}, nil
+}
+
+func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
+	if err := b.turn.Acquire(ctx, 1); err != nil {
+		return Result{}, err
+	}
+	defer b.turn.Release(1)
+	s := j.Settings.fillIn(Defaults())
+	if s.Cold {
+		return Result{}, errors.New("a virtual machine's caches cannot be emptied: measure warm ones")
+	}
+	answer := Result{ID: j.ID, Machine: b.machine}
+	ctx, cancel := limitTime(ctx, s.Limit)
+	defer cancel()
+	e, err := engine.OpenLibrary(j.Library, engine.Options{Threads: s.Threads}) // a limit would slow its code down
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	whole := engine.Job{Inputs: j.Inputs, Last: len(e.Describe().Stages), Fill: blank, Outputs: true}
+	first, err := e.Run(ctx, []engine.Job{whole})
+	if err != nil {
+		return answerFailure(ctx, answer, err, s)
+	}
+	again := engine.Job{Last: whole.Last}
+	measured, err := sample(func(t simulate.Timing) (times simulate.Times, err error) {
+		for begin := time.Now(); len(times.Samples) < t.Samples; {
+			if len(times.Samples) > 0 && time.Since(begin) > t.Budget {
+				break
+			}
+			start := time.Now()
+			for range t.Calls {
+				if _, err = e.Run(ctx, []engine.Job{again}); err != nil {
+					return times, err
+				}
+			}
+			took := measure.Since(start)
+			times.GHz = max(times.GHz, took.GHz)
+			times.Samples = append(times.Samples, float64(took.Took.Nanoseconds())/float64(t.Calls))
+		}
+		return times, nil
+	}, s)
+	if err != nil {
+		return answerFailure(ctx, answer, err, s)
+	}
+	again.Outputs = true
+	last, err := e.Run(ctx, []engine.Job{again})
+	if err != nil {
+		return answerFailure(ctx, answer, err, s)
+	}
+	answer.Outputs = hashes(first[0].Outputs)
+	if end := hashes(last[0].Outputs); !slices.Equal(answer.Outputs, end) {
+		answer.Outputs = append(answer.Outputs, end...)
+	}
+	answer.Measurement = measured
+	return answer, nil
+}
