@@ -46,6 +46,7 @@ type Row struct {
 	// ModelInOrder says that the model's core begins instructions in their order, and so has few
 	// under way at a time.
 	ModelInOrder bool
+	SlowPairSums bool // that of the target
 	Facts        Facts
 	scheduling   scheduling
 }
@@ -171,7 +172,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 			row = a.Row
 			row.CPU, row.Attrs, row.PreferVectorBits = a.cpu(t), a.attrs(t), prefer(t)
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
-			row.scheduling, row.Facts = a.order(t.CPU), a.facts(t)
+			row.scheduling, row.Facts, row.SlowPairSums = a.order(t.CPU), a.facts(t), t.SlowPairSums
 			return row, true
 		}
 	}
