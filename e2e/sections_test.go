@@ -69,7 +69,7 @@ func table(rows [][]string) string {
 func modelTable() string {
 	out := [][]string{{"target", "core", "LLVM's model", "clock, MHz"}}
 	for _, t := range targets.All() {
-		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" {
+		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" && !sandboxed(t) {
 			clock := "none"
 			if t.ClockMHz > 0 {
 				clock = strconv.Itoa(t.ClockMHz)
@@ -131,6 +131,8 @@ func boardTable(t *testing.T) string {
 			if board.Timings != nil {
 				speed = "cycles, estimated: the core's manual; flash and RAM"
 			}
+		case sandboxed(m):
+			system, here, speed = "none", "in a virtual machine of this process, wazero", "time of wazero's code, measured"
 		case m.Arch == "x86_64":
 			here, speed = "natively, where this machine has its features", "time, measured"
 		case known && r.Model != "":

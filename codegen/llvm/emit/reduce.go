@@ -206,13 +206,39 @@ func (e *emitter) lanePlus(x ir.Expr) (rest arith.Affine, ok bool) {
 // maskOf reinterprets a vector of bools as an integer with one bit per lane.
 func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	word := types.NewInt(uint64(lanes))
+	call := func(text func() isa.Function) value.Value {
+		e.require(helper{kind: maskHelper, lanes: lanes}, text)
+		f := llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type()))
+		return e.b().NewCall(f, bools)
+	}
+	if signs := e.facts.ByteSigns; signs != "" && lanes%16 == 0 {
+		return call(func() isa.Function { return signsText(signs, lanes) })
+	}
 	add := e.facts.PairwiseAdd
 	if add.Bytes == 0 || lanes%add.Bytes != 0 || 8*add.Bytes%lanes != 0 {
 		return e.b().NewBitCast(bools, word)
 	}
-	e.require(helper{kind: maskHelper, lanes: lanes}, func() isa.Function { return maskText(add, lanes) })
-	f := llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type()))
-	return e.b().NewCall(f, bools)
+	return call(func() isa.Function { return maskText(add, lanes) })
+}
+
+// signsText is the function of maskOf by an intrinsic that gathers the signs of 16 bytes.
+func signsText(signs string, lanes int) isa.Function {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
+	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
+	whole := "zeroinitializer"
+	for k := range lanes / 16 {
+		p("  %%v%[2]d = shufflevector <%[1]d x i8> %%all, <%[1]d x i8> poison, %[3]s", lanes, k,
+			isa.ShuffleRun(16*k, 16, 16))
+		p("  %%s%[1]d = call i32 @%[2]s(<16 x i8> %%v%[1]d)", k, signs)
+		p("  %%h%[1]d = trunc i32 %%s%[1]d to i16", k)
+		p("  %%w%[1]d = insertelement <%[2]d x i16> %[3]s, i16 %%h%[1]d, i32 %[1]d", k, lanes/16, whole)
+		whole = fmt.Sprintf("%%w%d", k)
+	}
+	p("  %%word = bitcast <%[1]d x i16> %[2]s to i%[3]d", lanes/16, whole, lanes)
+	p("  ret i%d %%word\n}", lanes)
+	return isa.Function{Calls: []isa.Declaration{{Result: "i32", Name: signs, Params: "<16 x i8>"}}, Text: b.String()}
 }
 
 // maskText is the function of maskOf by a pairwise addition. Each byte, all ones or zeros, keeps

@@ -31,6 +31,10 @@ type Facts struct {
 	// and a mask of an integer byte by byte, where LLVM would move lanes one by one.
 	PairwiseAdd PairwiseAdd
 
+	// ByteSigns is an intrinsic that gathers the signs of 16 bytes in an i32. emit makes an integer
+	// of a mask by it. LLVM 22 has no code of WebAssembly for masks of 32 words or more.
+	ByteSigns string
+
 	// HighProduct is an intrinsic on four i32 lanes: the doubled product's upper half, rounded. It
 	// saturates.
 	HighProduct string
@@ -103,11 +107,14 @@ func factsARM(t targets.Target) Facts {
 	}
 }
 
-func factsRISCV(targets.Target) Facts { return Facts{Fuses: true, Rounds: true, FloatRegister: "f"} }
+func factsRISCV(targets.Target) Facts {
+	return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"}
+}
 
 func factsWASM(targets.Target) Facts {
 	return Facts{
 		Rounds: true, Divides: true, FloatRegister: "r",
+		ByteSigns: "llvm.wasm.bitmask.v16i8",
 		Counts: []Counts{{Lanes: 4, Halves: "llvm.wasm.extadd.pairwise.unsigned.v8i16",
 			Words: "llvm.wasm.extadd.pairwise.unsigned.v4i32"}},
 	}
