@@ -97,7 +97,8 @@ func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (m
 		for i, w := range ways[layer] {
 			r := results[k][i]
 			if !math.IsInf(r.cost, 1) {
-				c.Estimates = append(c.Estimates, layout.Estimated{Algorithm: w.by, Cost: r.cost})
+				c.Estimates = append(c.Estimates,
+					layout.Estimated{Algorithm: w.by, Cost: r.cost, Measured: r.isMeasured()})
 			}
 			if math.IsInf(r.time, 1) { // it promises nothing beside the others
 				continue

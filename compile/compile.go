@@ -301,12 +301,15 @@ func (c *Compiled) schedule(ctx context.Context, o Options) error {
 			return choice{Trace: t, given: true}, nil
 		}
 		s, tuned := c.tuned.Schedules[f.Name]
-		if !tuned {
+		if tuned {
+			s.Origin = strategy.Measured
+		} else {
 			k, err := c.finder.scheduleOf(ctx, f)
 			if err != nil {
 				return choice{}, err
 			}
 			s = k.Choice
+			s.Origin = c.finder.origin(&k)
 		}
 		c.Choices[f.Name] = s
 		return choice{Trace: s.Trace, Result: s.Result}, nil

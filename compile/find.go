@@ -17,7 +17,7 @@ import (
 	"ripc/targets"
 )
 
-// found is a schedule and its predicted cost.
+// found is a schedule and its cost.
 type found struct {
 	strategy.Choice
 	cost     float64          // on one core
@@ -29,6 +29,20 @@ type found struct {
 	records  []machine.Record // of the kernel, where its cost was measured: there is no schedule before it is asked for
 	fits     bool             // code can be made of it; tested only for schedules that are taken
 	next     []found          // schedules of the same kernel that were made as well, the best first
+}
+
+// isMeasured reports whether the cost is of a measurement.
+func (k *found) isMeasured() bool { return len(k.records) > 0 || k.measured > 0 }
+
+// origin returns why a schedule was taken.
+func (s *finder) origin(k *found) string {
+	switch {
+	case s.model == nil:
+		return strategy.Simplest
+	case k.isMeasured():
+		return strategy.Measured
+	}
+	return strategy.Predicted
 }
 
 // predict fills in the predicted cost of the schedule.

@@ -3,11 +3,13 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -84,7 +86,7 @@ func blocks(page string) []block {
 
 var (
 	isCommand = regexp.MustCompile(`^(bin/ripc|ripc|make|cmake|cd|go|gcc|g\+\+|aarch64-linux-gnu-gcc|qemu-aarch64|grep|sed|cp|mkdir|python3|build/venv/bin/[a-z0-9]+|build/[a-z-]+(/[a-z_]+)?) ?`)
-	says      = regexp.MustCompile("`(bin/ripc [^`]+)`(?:\\s+says\\s+`([^`]+)`)?")
+	says      = regexp.MustCompile("`((?:bin/ripc|go doc) [^`]+)`(?:\\s+says\\s+`([^`]+)`)?")
 	example   = regexp.MustCompile(`\b[A-Z]{3,}\b|convX|--target T\b`) // placeholders
 )
 
@@ -130,7 +132,7 @@ func commands(page string) []shown {
 }
 
 // TestCommands runs the commands of the documents, page by page in their order, in a copy of the top folder, and compares what they
-// print with what the page says that they do. Sizes of libraries are LLVM's and not compared.
+// print with what the page says that they do. Sizes of files depend on LLVM and may differ a little.
 func TestCommands(t *testing.T) {
 	need.Tool(t, "gcc")
 	need.Tool(t, "qemu-aarch64")
@@ -296,8 +298,11 @@ func (c shown) run(t *testing.T, dir, first string) error {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "PATH="+first+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"PYTHONDONTWRITEBYTECODE=1")
-	if strings.HasPrefix(c.text, "go run .") {
+	switch {
+	case strings.HasPrefix(c.text, "go run ."):
 		cmd.Dir = filepath.Join(dir, "..", "bar")
+	case strings.HasPrefix(c.text, "go doc "):
+		cmd.Dir, cmd.Env = "..", os.Environ() // of this module
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -306,15 +311,37 @@ func (c shown) run(t *testing.T, dir, first string) error {
 	return printed(string(out), c.prints)
 }
 
-// sizes are those of files in which code is.
+// sizes are those of files.
 var sizes = regexp.MustCompile(`\([0-9.]+ ([KM]i)?B\)`)
+
+// sizeError is by how much a size may differ from that in a page, as a part of it.
+const sizeError = 0.05
+
+// sameSizes compares the sizes in two lines.
+func sameSizes(have, want string) bool {
+	h, w := sizes.FindAllString(have, -1), sizes.FindAllString(want, -1)
+	return len(h) >= len(w) && !slices.ContainsFunc(w, func(s string) bool {
+		a, b := sizeOf(h[slices.Index(w, s)]), sizeOf(s)
+		return math.Abs(a-b) > sizeError*b
+	})
+}
+
+// sizeOf is a size in bytes.
+func sizeOf(text string) float64 {
+	number, unit, _ := strings.Cut(strings.Trim(text, "()"), " ")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return n * map[string]float64{"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[unit]
+}
 
 // printed wants the lines in out, in their order, and one right after the other but for "...".
 func printed(out string, lines []string) error {
 	clean := func(s string) string { return squeezed(sizes.ReplaceAllString(s, "(SIZE)")) }
-	var have []string
+	var have, raw []string
 	for line := range strings.Lines(out) {
-		have = append(have, clean(line))
+		have, raw = append(have, clean(line)), append(raw, line)
 	}
 	next, near := 0, false
 	for _, l := range lines {
@@ -325,6 +352,9 @@ func printed(out string, lines []string) error {
 		at := slices.IndexFunc(have[next:], func(h string) bool { return strings.HasPrefix(h, strings.TrimSuffix(clean(l), " ")) })
 		if at < 0 || near && at > 0 {
 			return fmt.Errorf("the page says that it prints\n%s\nit prints\n%s", strings.Join(lines, "\n"), out)
+		}
+		if !sameSizes(raw[next+at], l) {
+			return fmt.Errorf("the page says that it prints\n%s\nit prints\n%s", l, raw[next+at])
 		}
 		next, near = next+at+1, true
 	}
@@ -411,7 +441,7 @@ func TestPrinted(t *testing.T) {
 		lines string
 		want  bool
 	}{
-		{"one\ntwo 2", true}, {"one\n...\nfour", true}, {"wrote x (71 B)\nfour", true}, {"two", true},
+		{"one\ntwo 2", true}, {"one\n...\nfour", true}, {"wrote x (71 KiB)\nfour", true}, {"wrote x (71 B)", false}, {"two", true},
 		{"one\nfour", false}, {"two 3", false}, {"four\none", false}, {"...\nfive", false},
 	} {
 		if err := printed(out, strings.Split(c.lines, "\n")); (err == nil) != c.want {

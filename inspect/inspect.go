@@ -103,6 +103,9 @@ type Layer struct {
 type Strategy struct {
 	Name   string          `json:"name"`
 	Values strategy.Values `json:"values"`
+	// Origin is "measured", "predicted" (by the model of the machine) or "plainest" (there is no
+	// model).
+	Origin string `json:"origin"`
 }
 
 // Reason is why a layer or its glue stays float.
@@ -115,10 +118,12 @@ type Reason struct {
 // Why is why a layer's algorithm was taken (describe.Algorithm).
 type Why struct {
 	Code  string           `json:"code"`            // "only", "usual", "cheaper" or "asked"
-	Costs map[string]int64 `json:"costs,omitempty"` // predictions for all algorithms that give the same sums, by name
-	Unit  string           `json:"unit,omitempty"`  // of the predictions: "instructions" or "cycles"
-	Terms map[string]int64 `json:"terms,omitempty"` // the largest differences to the next best algorithm, by feature
-	Text  string           `json:"text"`
+	Costs map[string]int64 `json:"costs,omitempty"` // of all algorithms that give the same sums, by name
+	Unit  string           `json:"unit,omitempty"`  // of the costs: "instructions" or "cycles"
+	// Measured lists the algorithms with costs of a measured schedule; the others are predicted.
+	Measured []string         `json:"measured,omitempty"`
+	Terms    map[string]int64 `json:"terms,omitempty"` // the largest differences to the next best algorithm, by feature
+	Text     string           `json:"text"`
 }
 
 // Of returns the inspection of the network that d describes, of all its layers or of those of one
@@ -165,7 +170,7 @@ func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, wi
 		}
 		if c != nil {
 			if choice, own := c.Choices[c.Program.Stages[i].Func]; own {
-				l.Strategy, l.LeftOut = &Strategy{choice.Strategy, choice.Values}, choice.LeftOut
+				l.Strategy, l.LeftOut = &Strategy{choice.Strategy, choice.Values, choice.Origin}, choice.LeftOut
 			}
 		}
 		if withIR {
@@ -203,7 +208,7 @@ func layerOf(s describe.Stage) Layer {
 		l.Reason = &Reason{f.Reason, f.Reason.Args, explain.Reason(f.Reason)}
 	}
 	if a := f.Algorithm; a.Name != "" {
-		l.Algorithm, l.Why = a.Name, &Why{a.Why, a.Costs, a.Unit, a.Terms, explain.Algorithm(a)}
+		l.Algorithm, l.Why = a.Name, &Why{a.Why, a.Costs, a.Unit, a.Measured, a.Terms, explain.Algorithm(a)}
 	}
 	for _, t := range s.Reads {
 		if n, err := runtime.OperandBytes(t); err == nil && t.Where == ir.ConstBuf.String() {

@@ -32,7 +32,8 @@ func Facts(l *Layer) []Fact {
 		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside},
 		{"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},
 		{"reason", &r.Code}, {"where", &r.Where},
-		{"algorithm", &a.Name}, {"why", &a.Why}, {"costs", &a.Costs}, {"unit", &a.Unit}, {"terms", &a.Terms},
+		{"algorithm", &a.Name}, {"why", &a.Why}, {"costs", &a.Costs}, {"unit", &a.Unit},
+		{"measured", &a.Measured}, {"terms", &a.Terms},
 	}
 	for _, f := range ArgFacts(&r.Args) {
 		facts = append(facts, Fact{"arg_" + f.Name, f.Value})

@@ -154,6 +154,9 @@ func algorithmOf(c layout.Choice) ir.Algorithm {
 			a.Costs = map[string]int64{}
 		}
 		a.Costs[e.Algorithm.String()] = int64(e.Cost)
+		if e.Measured {
+			a.Measured = append(a.Measured, e.Algorithm.String())
+		}
 	}
 	return a
 }

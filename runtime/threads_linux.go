@@ -1,4 +1,4 @@
-//go:build (amd64 || arm64 || arm) && !ripc_static
+//go:build (amd64 || arm64 || arm || riscv64) && !ripc_static
 
 package runtime
 

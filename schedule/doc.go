@@ -1,6 +1,6 @@
 // Package schedule holds the primitives that change the execution of a Func and never its result.
-// Each takes a Func and returns a new one, or an *ir.Error with an accepted form; the argument is
-// not changed.
+// Each takes a Func and returns a new one; the argument is not changed. A step that is not legal
+// ends Trace.Apply and Trace.ApplyAll with an *ir.Error that names an accepted form.
 //
 // A schedule is a Trace: a list of Steps with one text form, used by tests, --schedule files,
 // tuning records and messages.
@@ -32,6 +32,7 @@
 // repeats get ".1" and ".t". A name with a star, acc.o*, stands for acc.o and all its copies (.1,
 // .2, ..., .t): split, unroll, vectorize and tensorize accept it, and treat the copies in program
 // order.
+//
 // # When a step is legal
 //
 // Iterations of a loop are independent when the index of a dimension separates them in every buffer
@@ -39,5 +40,5 @@
 // may be carried out in any order; float accumulations keep theirs. Everything else is refused.
 //
 // The result of a step is well-formed (ir.Verify), or the step is refused with ir.Verify's error.
-// Trace.Apply verifies this for all steps; a primitive that is called as a function does not.
+// Trace.Apply verifies this for all steps.
 package schedule

@@ -96,7 +96,8 @@ generated() {
 	echo "\`ripc compile $model --target rpi3 --print-after import,fusedglue\` prints the whole graph twice. After the import:"
 	graph import | sed -n '/^  conv2:/,/^  pool2:/s/^  //p' | listing import text
 	echo "After \`fusedglue\` one node is left. The batch_norm and the quantizer have become thresholds on the sum of"
-	echo "popcounts. The pool takes the smallest of these sums before they are compared."
+	echo "popcounts. xor counts differences, so the largest sum is the smallest count: the pool takes the minimum before the"
+	echo "comparison."
 	graph fusedglue | sed -n '/^  pool2:/s/^  //p' | listing fusedglue text
 
 	echo "## 3. The computation: .ripir before scheduling"

@@ -31,6 +31,8 @@ func allowed(arch string) []string {
 		}
 	case "aarch64":
 		return []string{"fp-armv8", "neon", "crc", "lse", "dotprod", "fullfp16"}
+	case "riscv64":
+		return []string{"m", "a", "f", "d", "c", "zba", "zbb", "zbs", "v", "zvl128b", "zvl256b", "zvbb"}
 	}
 	return nil
 }
@@ -63,7 +65,7 @@ func HostFeatures() []string {
 func Host() (Target, error) {
 	arch := hostArch()
 	if arch == "" {
-		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "ripc generates code for amd64 and arm64 only"}
+		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "ripc generates code for amd64, arm64 and riscv64 only"}
 	}
 	if runtime.GOOS != "linux" {
 		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "artifacts are ELF files for Linux"}
@@ -80,8 +82,8 @@ func Host() (Target, error) {
 	if name := cpuid.CPU.BrandName; name != "" {
 		t.Board = "this machine: " + name
 	}
-	if !t.Has("sse2") && !t.Has("neon") {
-		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "the CPU reports no vector unit (SSE2 or NEON)"}
+	if !t.Has("sse2") && !t.Has("neon") && !t.Has("d") {
+		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "the CPU reports no vector unit (SSE2 or NEON), or no floats"}
 	}
 	return t, nil
 }
@@ -108,6 +110,16 @@ func hostTarget(arch string, features []string) Target {
 		if t.Has("dotprod") {
 			t.CountOps, t.Like = rpi5().CountOps, rpi5().Name
 		}
+		return t
+	}
+	if arch == "riscv64" {
+		t := riscv64()
+		for _, row := range []Target{riscv64Vector(128), riscv64Vector(256), riscv64Zvbb()} {
+			if len(row.Missing(features)) == 0 {
+				t = row
+			}
+		}
+		t.Name, t.QemuCPU, t.Board = HostName, "", "this machine"
 		return t
 	}
 	t := Target{

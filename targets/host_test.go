@@ -32,6 +32,9 @@ func TestHostShapes(t *testing.T) {
 		{"avx512f alone", "x86_64", append(x86Base(), "avx512f"), 256, 16},
 		{"avx512", "x86_64", avx512, 512, 32},
 		{"neon", "aarch64", []string{"fp-armv8", "neon"}, 128, 32},
+		{"no vectors", "riscv64", []string{"m", "a", "f", "d", "c"}, 64, 27},
+		{"v", "riscv64", riscv64Vector(256).Features, 256, 31},
+		{"v without the length", "riscv64", []string{"m", "a", "f", "d", "c", "zba", "zbb", "zbs", "v"}, 64, 27},
 	}
 	for _, tt := range tests {
 		h := hostTarget(tt.arch, tt.features)

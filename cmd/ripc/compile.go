@@ -295,7 +295,7 @@ func (r *compileResult) print(w io.Writer, width int, full bool) {
 	case r.Binary+r.Integers == 0 && !r.fewBits:
 		line(2, "%d of %d stages float: the model has no binary weights", rest, r.Stages)
 	case r.Binary+r.Integers > 0:
-		line(2, "fine: no other layer has weights or inputs of at most %d bits", graph.FewBitsMost)
+		line(2, "fine: no float layer has weights or inputs of at most %d bits", graph.FewBitsMost)
 	default:
 		for _, f := range r.layers {
 			line(2, "stays float: %s", f)

@@ -374,7 +374,7 @@ func printLayer(w io.Writer, l ripc.Layer, verbose bool) {
 		fmt.Fprintf(w, "    %s\n", s)
 	}
 	if l.Strategy != nil && verbose {
-		fmt.Fprintf(w, "  strategy\n    %s (%s)\n", l.Strategy.Name, l.Strategy.Values)
+		fmt.Fprintf(w, "  strategy\n    %s (%s), %s\n", l.Strategy.Name, l.Strategy.Values, l.Strategy.Origin)
 	}
 	for _, s := range l.LeftOut {
 		if verbose {

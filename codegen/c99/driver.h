@@ -27,6 +27,8 @@ static inline void rc_pause(void)
     __asm__ volatile("pause" ::: "memory");
 #elif defined(__GNUC__) && (defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7))
     __asm__ volatile("yield" ::: "memory");
+#elif defined(__GNUC__) && defined(__riscv)
+    __asm__ volatile(".4byte 0x0100000f" ::: "memory"); /* pause */
 #endif
 }
 
@@ -42,6 +44,10 @@ static inline void rc_yield(void)
     register long n __asm__("x8") = 124;
     register long r __asm__("x0");
     __asm__ volatile("svc #0" : "=r"(r) : "r"(n) : "memory");
+#elif defined(__linux__) && defined(__GNUC__) && defined(__riscv) && __riscv_xlen == 64
+    register long n __asm__("a7") = 124;
+    register long r __asm__("a0");
+    __asm__ volatile("ecall" : "=r"(r) : "r"(n) : "memory");
 #else
     rc_pause();
 #endif

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"ripc/graph"
@@ -22,6 +23,13 @@ const minimal = `{"format": "ripc.model/1", "name": "t",
  "nodes": [
   {"name": "y", "op": "relu", "inputs": ["x"]}],
  "outputs": ["y"]}`
+
+// TestNoWeights: a model without weights needs no entry for them.
+func TestNoWeights(t *testing.T) {
+	if _, err := Parse("m.json", []byte(strings.Replace(minimal, `"weights": "w.safetensors",`, "", 1)), nil); err != nil {
+		t.Error(err)
+	}
+}
 
 // everything has one node of most ops, in an order that needs sorting, and leaves every default to the reader.
 const everything = `{"format": "ripc.model/1", "name": "every", "weights": {"init": "random", "seed": 7, "file": "f"},

@@ -80,6 +80,11 @@ func (b *builder) tensor(n *rawNode, key, name string, shape []int, fanIn int) *
 		line = n.line
 	}
 	raw, inFile := w.tensors[name]
+	if !inFile && w.random == nil && w.file == "" {
+		b.add(line, n.label(), `add "weights" to the model: a safetensors file, or {"init": "random", "seed": 1}`,
+			"weight %q is missing", key)
+		return nil
+	}
 	if !inFile && w.random == nil {
 		b.add(line, n.label(), b.didYouMean(name, w.names)+"it holds "+suggest.List(w.names, 12),
 			"weights file %q has no tensor %q (weight %q)", w.file, name, key)

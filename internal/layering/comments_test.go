@@ -56,7 +56,7 @@ const participles = ` added alike alone apart applied asked brought chosen compu
 // nouns, lines are not too long, and functions are called by verbs or nouns.
 func TestGoWords(t *testing.T) {
 	exceptions, used, perFolder := excused(), map[string]bool{}, map[string]int{}
-	for path, text := range goFiles(t) {
+	for path, text := range goFiles(t, false) {
 		found, err := wordFaults(path, text)
 		if err != nil {
 			t.Error(err)
@@ -260,8 +260,8 @@ func oddName(f *ast.FuncDecl) bool {
 	return strings.Contains(participles, name) && !question
 }
 
-// goFiles are the texts of the Go files that people write, without tests, by path.
-func goFiles(t *testing.T) map[string]string {
+// goFiles are the texts of the Go files that people write, by path; of tests if these are wanted.
+func goFiles(t *testing.T, tests bool) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	all, generated := map[string]string{}, regexp.MustCompile(`(?m)^// Code generated`)
@@ -272,7 +272,7 @@ func goFiles(t *testing.T) map[string]string {
 		if d.IsDir() && path != root && skipped(root, path, d.Name()) {
 			return filepath.SkipDir
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") && !tests {
 			return nil
 		}
 		data, err := os.ReadFile(path)

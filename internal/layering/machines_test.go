@@ -40,14 +40,14 @@ func machines() map[string][]aMachine {
 		"codegen/llvm/toolchain/": {{"", "code for them"}},
 		"lab/":                    {{"", "names the machines that it measures"}},
 
-		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm"),
-		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm)"),
+		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm || riscv64"),
+		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm || riscv64)"),
 
-		"runtime/load_linux.go":    build("(amd64 || arm64 || arm) && !ripc_static"),
-		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm) || ripc_static"),
-		"runtime/session_linux.go": build("(amd64 || arm64 || arm) && !ripc_static"),
-		"runtime/team_linux.go":    build("(amd64 || arm64 || arm) && !ripc_static"),
-		"runtime/threads_linux.go": build("(amd64 || arm64 || arm) && !ripc_static"),
+		"runtime/load_linux.go":    build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm || riscv64) || ripc_static"),
+		"runtime/session_linux.go": build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/team_linux.go":    build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/threads_linux.go": build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
 	}
 }
 

@@ -84,6 +84,28 @@ func (r *results) summary(wanted []string, shares bool) string {
 	return table
 }
 
+// larqNote returns the remark that a table with times of Larq Compute Engine needs.
+func larqNote(table string) string {
+	if !strings.Contains(table, "Larq Compute Engine") {
+		return ""
+	}
+	return "\nLarq Compute Engine was written for 64-bit Arm, and has no code of its own for x86.\n"
+}
+
+// gain is a sentence with ripc's times of the pictured network at each precision.
+func (r *results) gain() string {
+	s := r.subjects[slices.IndexFunc(r.subjects, func(s Subject) bool { return s.Name == pictured })]
+	var times []string
+	source := ""
+	for _, p := range precisions() {
+		if f := r.fastest(s, p, true); f != nil {
+			times = append(times, fmt.Sprintf("%.1f ms in %s", f.Values["min_ms"], p))
+			source = f.CPU + ", " + f.Date
+		}
+	}
+	return fmt.Sprintf("%s, takes %s with ripc, on one thread (%s).\n", s.title(), strings.Join(times, ", "), source)
+}
+
 // bestBars draws the README's picture: one network at each precision, ripc's fastest time beside
 // that of the fastest other engine.
 func (r *results) bestBars() string {
@@ -112,7 +134,9 @@ func (r *results) bestBars() string {
 
 // frontPages returns the README with its table, and the README's picture.
 func (r *results) frontPages(root string) (map[string]string, error) {
-	text, err := task.Fill(root, "README.md", map[string]string{"peers": r.summary(headlines(), false)})
+	table := r.summary(headlines(), false)
+	text, err := task.Fill(root, "README.md", map[string]string{
+		"gain": r.gain(), "peers": table + "\n" + r.machine(false) + strings.TrimPrefix(larqNote(table), "\n")})
 	return map[string]string{
 		filepath.Join(root, "README.md"):              text,
 		filepath.Join(root, "docs", "bench-best.svg"): r.bestBars(),

@@ -94,8 +94,8 @@ func threadsText(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// machine describes the machine and the tools.
-func (r *results) machine() string {
+// machine describes the machine, with its tools and clock if these are wanted.
+func (r *results) machine(tools bool) string {
 	var load float64
 	var clocks []float64
 	var all []*figures.Figure
@@ -108,15 +108,19 @@ func (r *results) machine() string {
 			all = append(all, f)
 		}
 	}
-	return fmt.Sprintf("%s\n\n%s; %.2f GHz behind the kernels of the limits.\n\n%s", figures.Sources(all),
-		figures.Tools(all), figures.Median(clocks), task.Busy(load))
+	text := figures.Sources(all) + "\n\n"
+	if tools {
+		text += fmt.Sprintf("%s; %.2f GHz behind the kernels of the limits.\n\n", figures.Tools(all),
+			figures.Median(clocks))
+	}
+	return text + task.Busy(load)
 }
 
 // page is the summary of a run in Markdown; name is that of the files, without their extensions.
 func (r *results) page(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Side by side\n\n<!-- Made by make %s; do not edit. -->\n\n", name)
-	b.WriteString(r.machine())
+	b.WriteString(r.machine(true))
 	b.WriteString("Milliseconds of one inference with one thread, the least of all turns. The engines of a layer or " +
 		"network take turns; " +
 		"each has loaded it in a process of its own, which is stopped between its turns. At each precision the " +
@@ -125,7 +129,8 @@ func (r *results) page(name string) string {
 		"machine's limits. " +
 		"`lab/data` has all engines, medians and two threads, and `lab/peers/README.md` says how all of it is " +
 		"measured.\n\n")
-	b.WriteString(r.summary(nil, true))
+	table := r.summary(nil, true)
+	b.WriteString(table + larqNote(table))
 	ns := r.threads()
 	fmt.Fprintf(&b, "\n![times of all engines](%s.svg)\n\nThick bars are for %s", name, threadsText(ns[0]))
 	if len(ns) > 1 {

@@ -9,7 +9,7 @@ import (
 type Choice struct {
 	Algorithm Algorithm
 	Why       Why
-	// Estimates are the predicted costs of the algorithms that apply, in the order of Algorithms;
+	// Estimates are the costs of the algorithms that apply, in the order of Algorithms;
 	// nil where no model of the target compared them.
 	Estimates []Estimated
 	Unit      string // of the estimates
@@ -17,10 +17,11 @@ type Choice struct {
 	Terms map[string]int64
 }
 
-// Estimated is the predicted cost of an algorithm.
+// Estimated is the cost of an algorithm: of its best schedule that was measured, else predicted.
 type Estimated struct {
 	Algorithm Algorithm
 	Cost      float64
+	Measured  bool
 }
 
 // Why is why an algorithm was taken.

@@ -29,9 +29,11 @@ type Algorithm struct {
 	// Why is of layout.Why: "only" (no other gives these sums), "usual" (no model of the target),
 	// "cheaper" or "asked".
 	Why string `json:"why"`
-	// Costs are the predicted costs of all algorithms that give these sums, by name.
+	// Costs are the costs of all algorithms that give these sums, by name.
 	Costs map[string]int64 `json:"costs,omitempty"`
 	Unit  string           `json:"unit,omitempty"` // of the costs: "instructions" or "cycles"
+	// Measured lists the algorithms with costs of a measured schedule; the others are predicted.
+	Measured []string `json:"measured,omitempty"`
 	// Terms are the largest differences to the next best algorithm, by feature (features.Counts).
 	// They may be negative.
 	Terms map[string]int64 `json:"terms,omitempty"`

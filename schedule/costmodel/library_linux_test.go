@@ -1,4 +1,4 @@
-//go:build amd64 || arm64 || arm
+//go:build amd64 || arm64 || arm || riscv64
 
 package costmodel
 

@@ -52,9 +52,17 @@ type Choice struct {
 	Values   Values
 	Trace    schedule.Trace
 	LeftOut  []LeftOut
+	Origin   string // why a network takes it: Measured, Predicted or Simplest
 	// Result is the result of the trace. A trace that was read, such as a recorded one, has none.
 	schedule.Result
 }
+
+// The origins of a Choice.
+const (
+	Measured  = "measured"  // the best that was measured
+	Predicted = "predicted" // the best by the model of the machine
+	Simplest  = "plainest"  // no model compared any
+)
 
 // All lists the strategies, general ones before special cases of the same method.
 func All() []Strategy {
@@ -126,7 +134,8 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}
 	}
-	return Choice{s.Name, all, b.trace, b.left, schedule.Result{Func: b.f, Packs: b.packs}}, nil
+	return Choice{Strategy: s.Name, Values: all, Trace: b.trace, LeftOut: b.left,
+		Result: schedule.Result{Func: b.f, Packs: b.packs}}, nil
 }
 
 // Random draws a point. Build may refuse it.

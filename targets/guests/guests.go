@@ -63,6 +63,7 @@ func All() []Guest {
 	}, {
 		Arch: "riscv64", Machine: elf.EM_RISCV, Qemu: "qemu-riscv64", Triple: "riscv64-linux-gnu",
 		Go:     []string{"GOARCH=riscv64"},
+		Loader: "/lib/ld-linux-riscv64-lp64d.so.1",
 		Runner: runner("runners/riscv64.s"), Base: 0x20_0000_0000, Page: 1 << 12, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_RISCV_RELATIVE), Symbolic: []uint32{uint32(elf.R_RISCV_64)},
 		Plain: []uint32{uint32(elf.R_RISCV_JUMP_SLOT)},

@@ -117,7 +117,7 @@ func floatNatives(t testing.TB) []targets.Target {
 // kernel is f's code for tg.
 func kernel(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
 	row, _ := rows.Of(tg)
-	row.Facts.Flushes = !strings.HasSuffix(tg.Name, ieee)
+	row.Facts.Flushes = row.Facts.Flushes && !strings.HasSuffix(tg.Name, ieee)
 	return emit.KernelFor(f, symbol, tg, row, nil)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,10 +21,10 @@ import (
 	"ripc/targets"
 )
 
-// TestARM runs kernels for a Raspberry Pi under qemu's user mode: one program without libc, which calls each driver on
+// TestARM runs kernels for a Raspberry Pi, and for 64-bit RISC-V, under qemu's user mode: one program without libc, which calls each driver on
 // data of its own and writes the outputs to its standard output.
 func TestARM(t *testing.T) {
-	for i, name := range []string{"rpi3", "rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7"} {
+	for i, name := range []string{"rpi3", "rpi4", "rpi5", "rpi2", "rpi3-armv7", "generic-armv7", "riscv64"} {
 		if !need.Part(i, 3) {
 			continue
 		}
@@ -31,6 +32,18 @@ func TestARM(t *testing.T) {
 			tg := target(t, name)
 			testARM(t, need.Tool(t, "qemu-"+tg.Arch), tg)
 		})
+	}
+}
+
+// TestChannelProducts: products with channels in lanes are the same on cores that take other operations for their sums.
+func TestChannelProducts(t *testing.T) {
+	for _, name := range []string{"rpi4", "pixel1"} {
+		tg := target(t, name)
+		fs := slices.DeleteFunc(instructions(tg), func(f *ir.Func) bool { return !strings.Contains(f.Name, "smull_channels") })
+		if len(fs) == 0 {
+			t.Fatalf("%s has none", name)
+		}
+		checkARM(t, need.Tool(t, "qemu-aarch64"), tg, fs)
 	}
 }
 
@@ -70,7 +83,11 @@ func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of 
 	t.Helper()
 	write := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
 	exit := `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0}"(i64 94, i64 0)`
-	if tg.Arch == "arm" {
+	switch tg.Arch {
+	case "riscv64":
+		write = `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},~{memory}"(i64 64, i64 1, ptr %s, i64 %d)`
+		exit = `call i64 asm sideeffect "ecall", "={x10},{x17},{x10}"(i64 94, i64 0)`
+	case "arm":
 		write = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 4, i32 1, ptr %s, i32 %d)`
 		exit = `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0}"(i32 248, i32 0)`
 	}
@@ -138,8 +155,8 @@ func runARM(t *testing.T, qemu string, tg targets.Target, prog string, fs []*ir.
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	emulation := map[string]string{"aarch64": "aarch64linux", "arm": "armelf_linux_eabi"}[tg.Arch]
-	args := []string{"-static", "-m", emulation, "-o", "prog"}
+	row, _ := rows.Of(tg)
+	args := []string{"-static", "-m", row.Emulation, "-o", "prog"}
 	for i, o := range append(objs, toolchain.Object{Data: main}) {
 		name := fmt.Sprint(i, ".o")
 		if err := os.WriteFile(filepath.Join(dir, name), o.Data, 0o666); err != nil {

@@ -242,7 +242,7 @@ func TestZeros(t *testing.T) {
 			}
 		})
 	}
-	for name, fs := range map[string][]*ir.Func{"rpi3": all, "rpi2": share(0), "rpi3-armv7": share(1)} {
+	for name, fs := range map[string][]*ir.Func{"rpi3": all, "rpi2": share(0), "rpi3-armv7": share(1), "riscv64": share(1)} {
 		t.Run(name, func(t *testing.T) {
 			tg := target(t, name)
 			checkARMOn(t, need.Tool(t, "qemu-"+tg.Arch), tg, fs, func(n int) [][]byte { return zeros(fs[n], uint64(n)) })
