@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// Kind is a kind of file, named by its extension.
+// Kind is a kind of file, mostly named by its extension.
 type Kind string
 
 // The kinds.
 const (
 	SO      Kind = "so"    // shared library
 	WASM    Kind = "wasm"  // module of WebAssembly
+	NPM     Kind = "npm"   // package for npm, of modules
+	HTML    Kind = "html"  // page with modules in it, which opens from disk
 	Archive Kind = "a"     // static library
 	Header  Kind = "h"     // C header for so, a, o and c
 	Object  Kind = "o"     // object file, the content of a
@@ -22,13 +24,23 @@ const (
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
+// Ext is the extension of a file of kind k, without the dot.
+func (k Kind) Ext() string {
+	if k == NPM {
+		return "tgz"
+	}
+	return string(k)
+}
+
 // Runnable is the kind that runs, verifies and measures load (engine.OpenLibrary): a shared library
 // or module for the target or, for portable code, for the machine that made it. For a chip without
 // an operating system it is a program for its board. Users cannot ask for it.
 const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
-func Kinds() []Kind { return []Kind{SO, WASM, Archive, Header, Object, LL, Asm, Source, Ripir} }
+func Kinds() []Kind {
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Object, LL, Asm, Source, Ripir}
+}
 
 // KindError says that no back end makes a kind of file.
 type KindError struct {

@@ -109,7 +109,7 @@ func (c *Compiled) Write(prefix string, kinds ...codegen.Kind) error {
 		if !ok {
 			return fmt.Errorf("the network was compiled without a file of kind %s", k)
 		}
-		f := files.New{Path: prefix + "." + string(k), Data: data, Mode: 0o666}
+		f := files.New{Path: prefix + "." + k.Ext(), Data: data, Mode: 0o666}
 		if k == codegen.SO {
 			f.Mode = 0o777
 		}

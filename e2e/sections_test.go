@@ -131,6 +131,8 @@ func boardTable(t *testing.T) string {
 			if board.Timings != nil {
 				speed = "cycles, estimated: the core's manual; flash and RAM"
 			}
+		case m.Has("relaxed-simd"):
+			system, here, speed = "none", "no: in Node and browsers", "none"
 		case sandboxed(m):
 			system, here, speed = "none", "in a virtual machine of this process, wazero", "time of wazero's code, measured"
 		case m.Arch == "x86_64":

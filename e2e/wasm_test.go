@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -90,5 +92,81 @@ func TestWASMFaults(t *testing.T) {
 	cancel()
 	if _, err := e.Run(ctx, []engine.Job{job}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// nodeScript compares the outputs of the package beside it with those in a file, and prints the module that ran.
+const nodeScript = `import {load} from "./package/index.js";
+import fs from "node:fs";
+const net = await load(), x = fs.readFileSync("x.bin"), want = fs.readFileSync("want.bin");
+const bytes = t => new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
+const n = bytes(net.inputs[0]).length, m = bytes(net.outputs[0]).length;
+for (let i = 0; i < want.length / m; i++) {
+  bytes(net.inputs[0]).set(x.subarray(i * n, i * n + n));
+  net.run();
+  if (Buffer.compare(bytes(net.outputs[0]), want.subarray(i * m, i * m + m))) throw new Error("row " + i + " differs");
+}
+console.log(net.target);
+`
+
+// TestNPM: both modules of a package give the bits of native code, in Node.
+func TestNPM(t *testing.T) {
+	node := need.Tool(t, "node")
+	const model, rows, size = "../examples/digits/digits.json", 20, 1024
+	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
+	need.OK(t, err)
+	images, err := os.ReadFile("../examples/digits/data/x_test.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := ripc.Run(t.Context(), ripc.RunRequest{Path: model, First: rows, Threads: 1,
+		Inputs: []string{"../examples/digits/data/x_test.npy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"net.tgz": c.Files[codegen.NPM], "x.bin": images[len(images)%size:],
+		"want.bin": want.Outputs[0].Data, "test.mjs": []byte(nodeScript)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("tar", "xzf", "net.tgz")
+	if got := run(node, "test.mjs"); got != "wasm32" && got != "wasm32-relaxed" {
+		t.Errorf("module %s", got)
+	}
+	if got := run(node, "--experimental-wasm-relaxed-simd", "test.mjs"); got != "wasm32-relaxed" {
+		t.Errorf("module %s: is there no fused multiply-add here?", got)
+	}
+}
+
+// TestPage: a page opens from disk, and has run its network.
+func TestPage(t *testing.T) {
+	browser := need.Browser(t)
+	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
+		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
+	need.OK(t, err)
+	path := filepath.Join(t.TempDir(), "digits.html")
+	if err := os.WriteFile(path, c.Files[codegen.HTML], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--virtual-time-budget=5000", "--dump-dom", "file://"+path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`data-ready="yes"`, "6 layers", "<td>1</td>", "<td>2 x 1</td>", "whole network"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the page has no %q", want)
+		}
 	}
 }

@@ -135,7 +135,8 @@ func (t Target) Native() bool {
 func builtin() []Target {
 	return []Target{
 		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(),
-		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(), wasm32(),
+		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(),
+		wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
 	}
 }

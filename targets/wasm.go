@@ -1,5 +1,22 @@
 package targets
 
+// Variants lists targets that run the schedules of t on fewer machines, and faster.
+func (t Target) Variants() []Target {
+	if t.Name == wasm32().Name {
+		return []Target{wasm32Relaxed()}
+	}
+	return nil
+}
+
+// wasm32Relaxed has operations that each machine may round in a way of its own, too. Code uses them
+// where the machine fuses multiply-adds, and does not load elsewhere.
+func wasm32Relaxed() Target {
+	t := wasm32()
+	t.Name, t.Features = "wasm32-relaxed", append(t.Features, "relaxed-simd")
+	t.Board = "browsers with relaxed SIMD, on machines with fused multiply-adds"
+	return t
+}
+
 // wasm32 is WebAssembly with vectors of 128 bits. A virtual machine compiles it for the machine
 // that it runs on. Caches and registers are those of small ones.
 func wasm32() Target {

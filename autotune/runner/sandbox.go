@@ -9,6 +9,7 @@ import (
 
 	"ripc/engine"
 	"ripc/engine/simulate"
+	"ripc/engine/wasm"
 	"ripc/measure"
 	"ripc/targets"
 )
@@ -18,8 +19,8 @@ type sandboxed struct{ *native }
 
 // acceptsSandboxed fails unless a virtual machine of this process runs code for t.
 func acceptsSandboxed(t targets.Target) error {
-	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed {
-		return fmt.Errorf("kernels for %s are no modules of WebAssembly", t.Name)
+	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed || wasm.Lacks(t.Features) != "" {
+		return fmt.Errorf("kernels for %s are no modules that wazero runs", t.Name)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	}
 	var exts []string
 	for _, k := range kinds {
-		exts = append(exts, string(k))
+		exts = append(exts, k.Ext())
 	}
 	// Other compilers take -o PREFIX.so; the files are PREFIX.so and PREFIX.h all the same.
 	if ext := strings.TrimPrefix(filepath.Ext(o.prefix), "."); slices.Contains(exts, ext) {
@@ -143,7 +143,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	}
 	res := newCompileResult(c)
 	for _, k := range kinds {
-		res.Files[string(k)] = fileResult{prefix + "." + string(k), len(c.Files[k])}
+		res.Files[string(k)] = fileResult{prefix + "." + k.Ext(), len(c.Files[k])}
 	}
 	if toStdout {
 		if _, err := rawWriter(cmd.OutOrStdout()).Write(c.Files[kinds[0]]); err != nil {

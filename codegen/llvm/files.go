@@ -11,17 +11,28 @@ import (
 	"ripc/codegen/llvm/link"
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/codegen/web"
 	"ripc/internal/abi"
 	"ripc/internal/container"
 	"ripc/internal/files"
 	"ripc/runtime/describe"
+	"ripc/targets"
 )
 
 // file makes one file.
-func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
+func (b *build) file(ctx context.Context, back Backend, k codegen.Kind) ([]byte, error) {
 	switch k {
 	case codegen.SO, codegen.WASM:
 		return b.linkShared(ctx)
+	case codegen.NPM, codegen.HTML:
+		n, err := b.forWeb(ctx, back)
+		if err != nil {
+			return nil, err
+		}
+		if k == codegen.HTML {
+			return web.Page(n)
+		}
+		return web.Package(n)
 	case codegen.Runnable:
 		return b.runnable(ctx)
 	case codegen.Archive:
@@ -43,6 +54,39 @@ func (b *build) file(ctx context.Context, k codegen.Kind) ([]byte, error) {
 		return b.join(row.CommentMark, texts), nil
 	}
 	return nil, &codegen.KindError{Kind: string(k)}
+}
+
+// forWeb links the modules of the target and its variants.
+func (b *build) forWeb(ctx context.Context, back Backend) (web.Network, error) {
+	n := web.Network{Artifact: b.Description}
+	for _, t := range append(b.Target.Variants(), b.Target) {
+		w, err := b.variant(back, t)
+		if err != nil {
+			return n, err
+		}
+		code, err := w.linkShared(ctx)
+		if err != nil {
+			return n, err
+		}
+		n.Modules = append(n.Modules, web.Module{Target: t.Name, Code: code})
+	}
+	return n, nil
+}
+
+// variant is the build of the same schedules for another target.
+func (b *build) variant(back Backend, t targets.Target) (w *build, err error) {
+	m, d := *b.Image, *b.Description
+	d.Target, d.Features = t.Name, t.Features
+	m.Target, m.Description, m.Kernels = t, &d, map[string]codegen.Kernel{}
+	for name, k := range b.Kernels {
+		if m.Kernels[name], err = back.Kernel(m.Program.FuncByName(name), k.Symbol, t, m.Floats); err != nil {
+			return nil, err
+		}
+	}
+	if w, err = back.newBuild(&m, []codegen.Kind{codegen.WASM}); err == nil {
+		w.tools, w.cache = b.tools, b.cache
+	}
+	return w, err
 }
 
 // join puts the texts of all modules into one, each below a line "MARK module NAME".

@@ -39,8 +39,8 @@ func (Backend) Name() string { return Name }
 
 // Kinds lists the files that LLVM's tools make.
 func (Backend) Kinds() []codegen.Kind {
-	return []codegen.Kind{codegen.SO, codegen.WASM, codegen.Archive, codegen.Object, codegen.LL, codegen.Asm,
-		codegen.Runnable}
+	return []codegen.Kind{codegen.SO, codegen.WASM, codegen.NPM, codegen.HTML, codegen.Archive, codegen.Object,
+		codegen.LL, codegen.Asm, codegen.Runnable}
 }
 
 // Accepts fails with *codegen.TargetError unless there is a row for t (codegen/llvm/rows), and t's
@@ -53,7 +53,7 @@ func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
 		reason = "the chip runs no Linux"
 	case !ok:
 		reason = fmt.Sprintf("it knows no architecture %q", t.Arch)
-	case k == codegen.WASM && row.Format != rows.WASM:
+	case (k == codegen.WASM || k == codegen.NPM || k == codegen.HTML) && row.Format != rows.WASM:
 		reason = "only wasm32 has modules of WebAssembly"
 	case row.Format == rows.WASM && (k == codegen.SO || k == codegen.Archive || k == codegen.Object):
 		reason = "its code is linked to a module: emit wasm"
@@ -85,7 +85,7 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 				return nil, err
 			}
 		}
-		if files[k], err = w.file(ctx, k); err != nil {
+		if files[k], err = w.file(ctx, b, k); err != nil {
 			return nil, err
 		}
 	}

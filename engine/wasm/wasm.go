@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -19,6 +20,14 @@ import (
 
 // Arch is the architecture of modules, as descriptions name it.
 const Arch = "wasm32"
+
+// Lacks returns a feature that wazero lacks, "" if it has all.
+func Lacks(features []string) string {
+	if relaxed := "relaxed-simd"; slices.Contains(features, relaxed) {
+		return relaxed
+	}
+	return ""
+}
 
 // pageSize is the unit of a module's memory in bytes.
 const pageSize = 1 << 16
@@ -51,6 +60,10 @@ func Open(path string, stoppable bool) (*Session, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
 		return nil, err
+	}
+	if f := Lacks(desc.Features); f != "" {
+		return nil, &runtime.FileError{Path: path,
+			Msg: fmt.Sprintf("code for %s runs in Node and browsers: wazero has no %s", desc.Target, f)}
 	}
 	code, err := os.ReadFile(path)
 	if err != nil {

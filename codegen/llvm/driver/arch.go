@@ -20,10 +20,15 @@ type arch struct {
 	// "needs"
 	cpu  string
 	bits map[string][]bit // by feature: all bits that must be set for it
+	// probe is a body for targets with a feature, which is compiled for the target itself.
+	probe probe
 	// unsure are words that the kernel may not tell, which are then all ones, with the answer for
 	// a CPU that lacks nothing.
 	unsure map[string]string
 }
+
+// probe is a body of NAME_cpu_ok.
+type probe struct{ feature, declare, cpu string }
 
 // bit is one of a word of the body cpu.
 type bit struct {
@@ -109,7 +114,20 @@ func archs(name string) (arch, bool) {
 			Spins: 1,
 			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
 			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
-				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}},
+				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}, "relaxed-simd": {{"valid", 0}}},
+			// Rounded once, the square of 1 + 2^-12, less 1 + 2^-11, is 2^-24. Rounded twice, it is 0.
+			probe: probe{"relaxed-simd",
+				"declare <4 x float> @llvm.wasm.relaxed.madd.v4f32(<4 x float>, <4 x float>, <4 x float>)\n",
+				`  br label %needs
+
+needs:
+  %x = call <4 x float> asm "", "=r,0"(<4 x float> splat (float 0x3FF0010000000000))
+  %sums = call <4 x float> @llvm.wasm.relaxed.madd.v4f32(<4 x float> %x, <4 x float> %x,
+    <4 x float> splat (float 0xBFF0020000000000))
+  %sum = extractelement <4 x float> %sums, i32 0
+  %fused = fcmp oeq float %sum, 0x3E70000000000000
+  %valid = sext i1 %fused to i64
+`},
 		}, true
 	}
 	return arch{}, false

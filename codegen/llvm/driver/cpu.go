@@ -43,10 +43,14 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 			masks[b.word] |= 1 << b.n
 		}
 	}
+	body, declare := a.cpu, ""
+	if t.Has(a.probe.feature) {
+		base, body, declare = t, a.probe.cpu, a.probe.declare
+	}
 	row, _ := rows.Of(base)
 	var w strings.Builder
 	fmt.Fprintf(&w, "target triple = %q\n\n@auxv = internal constant [16 x i8] c\"/proc/self/auxv\\00\"\n\ndefine "+
-		"i32 @%s_cpu_ok() #0 {\nentry:\n%s", row.Triple, name, a.cpu)
+		"i32 @%s_cpu_ok() #0 {\nentry:\n%s", row.Triple, name, body)
 	all, answer := "true", fmt.Sprint(abi.CPUOK)
 	for _, word := range slices.Sorted(maps.Keys(masks)) {
 		fmt.Fprintf(&w, "  %%%[1]s.has = and i64 %%%[1]s, %[2]d\n  %%%[1]s.ok = icmp eq i64 %%%[1]s.has, %[2]d\n  "+
@@ -57,7 +61,7 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 	fmt.Fprintf(&w, "  %%answer = select i1 %s, i32 %s, i32 %d\n  ret i32 %%answer\n}\n", all, answer, abi.CPULacks)
 	// noimplicitfloat: no vector registers, which a CPU may not have.
 	fmt.Fprintf(&w, "\nattributes #0 = { nounwind noimplicitfloat \"no-builtins\" }\n")
-	return []byte(w.String()), base, nil
+	return []byte(w.String() + declare), base, nil
 }
 
 //go:embed cpu.ll

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
@@ -22,7 +23,11 @@ func (e *emitter) fma(a, b, c val) val {
 		return e.fromLanes(a.t, func(k int) val { return e.fma(e.lane(a, k), e.lane(b, k), e.lane(c, k)) })
 	case e.facts.Fuses:
 		fused := func(a, c val) val {
-			out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
+			if by := e.facts.FusedBy; by != "" {
+				out.v = e.fusedInFours(by, a, b, c)
+			} else {
+				out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
+			}
 			return out
 		}
 		fused(a, c)
@@ -41,6 +46,53 @@ func (e *emitter) fma(a, b, c val) val {
 	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v, out.flushed = e.b().NewCall(f, a.v, b.v, c.v), true
 	return out
+}
+
+// fusedInFours is a*b + c by an intrinsic on four lanes.
+func (e *emitter) fusedInFours(intrinsic string, a, b, c val) value.Value {
+	lanes, t, name := 1, "float", "ripc_madd"
+	if a.wide {
+		lanes, t, name = e.lanes, fmt.Sprintf("<%d x float>", e.lanes), fmt.Sprintf("ripc_madd_x%d", e.lanes)
+	}
+	const four = "<4 x float>"
+	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
+		var text strings.Builder
+		p := writer(func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) })
+		p("define internal %[1]s @%[2]s(%[1]s %%a, %[1]s %%b, %[1]s %%c) alwaysinline nounwind {", t, name)
+		whole := "poison"
+		for at := 0; at < lanes; at += 4 {
+			for _, x := range []string{"a", "b", "c"} {
+				if a.wide {
+					p("  %%%[1]s%[2]d = shufflevector %[3]s %%%[1]s, %[3]s poison, %[4]s", x, at, t,
+						isa.ShuffleRun(at, min(4, lanes-at), 4))
+				} else {
+					p("  %%%[1]s0 = insertelement %[2]s poison, float %%%[1]s, i32 0", x, four)
+				}
+			}
+			p("  %%s%[1]d = call %[2]s @%[3]s(%[2]s %%a%[1]d, %[2]s %%b%[1]d, %[2]s %%c%[1]d)", at, four, intrinsic)
+			if !a.wide {
+				p("  %%r = extractelement %s %%s0, i32 0", four)
+				whole = "%r"
+				continue
+			}
+			p("  %%w%[1]d = shufflevector %[2]s %%s%[1]d, %[2]s poison, %[3]s", at, four,
+				isa.ShuffleRun(0, min(4, lanes), lanes))
+			p("  %%t%[1]d = shufflevector %[2]s %[3]s, %[2]s %%w%[1]d, %[4]s", at, t, whole,
+				isa.Shuffle(lanes, func(i int) int {
+					if i >= at {
+						return lanes + min(i-at, 3)
+					}
+					return i
+				}))
+			whole = fmt.Sprintf("%%t%d", at)
+		}
+		p("  ret %s %s\n}", t, whole)
+		return isa.Function{Text: text.String(),
+			Calls: []isa.Declaration{{Result: four, Name: intrinsic, Params: four + ", " + four + ", " + four}}}
+	})
+	of := a.v.Type()
+	return e.b().NewCall(llir.NewFunc(name, of, llir.NewParam("", of), llir.NewParam("", of), llir.NewParam("", of)),
+		a.v, b.v, c.v)
 }
 
 // fusedSum identifies a function behind emitter.fma without a fused instruction.

@@ -10,6 +10,8 @@ type Facts struct {
 	Flushes bool
 	Fuses   bool // an instruction multiplies and adds floats, rounded once
 	Rounds  bool // an instruction rounds floats to integers
+	// FusedBy is the intrinsic on four lanes for Fuses; "" is LLVM's own, on any number of them.
+	FusedBy string
 	// Divides says that an instruction divides 32-bit integers. Where addresses have 64 bits, emit
 	// does not ask.
 	Divides bool
@@ -111,13 +113,17 @@ func factsRISCV(targets.Target) Facts {
 	return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"}
 }
 
-func factsWASM(targets.Target) Facts {
-	return Facts{
+func factsWASM(t targets.Target) Facts {
+	m := Facts{
 		Rounds: true, Divides: true, FloatRegister: "r",
 		ByteSigns: "llvm.wasm.bitmask.v16i8",
 		Counts: []Counts{{Lanes: 4, Halves: "llvm.wasm.extadd.pairwise.unsigned.v8i16",
 			Words: "llvm.wasm.extadd.pairwise.unsigned.v4i32"}},
 	}
+	if t.Has("relaxed-simd") {
+		m.Fuses, m.FusedBy = true, "llvm.wasm.relaxed.madd.v4f32"
+	}
+	return m
 }
 
 // factsC is a machine for which C alone is made. emit counts code for it, and writes none.

@@ -1,0 +1,144 @@
+// Package web packs modules of WebAssembly for those that run them outside of Go: as a package for
+// npm, and as a page that opens from disk.
+package web
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"strings"
+
+	"ripc/runtime/describe"
+)
+
+// Network is a network and its modules.
+type Network struct {
+	*describe.Artifact
+	Modules []Module // the fastest first; the last one runs on every machine
+}
+
+// Module is one of the modules, for a target.
+type Module struct {
+	Target string
+	Code   []byte
+}
+
+//go:embed run.js
+var runText string
+
+//go:embed index.js
+var indexText string
+
+//go:embed page.html
+var pageText string
+
+// Package is the package, packed as npm packs it: npm install NAME.tgz.
+func Package(n Network) ([]byte, error) {
+	var names []string
+	files := map[string][]byte{"run.js": []byte(runText), "index.d.ts": n.declarations(), "README.md": n.readme()}
+	for _, m := range n.Modules {
+		names = append(names, m.Target+".wasm")
+		files[m.Target+".wasm"] = m.Code
+	}
+	list, err := json.Marshal(names)
+	if err != nil {
+		return nil, err
+	}
+	files["index.js"] = []byte(strings.ReplaceAll(indexText, "FILES", string(list)))
+	files["package.json"], err = json.MarshalIndent(map[string]any{
+		"name": strings.ToLower(n.Name), "version": "1.0.0", "description": "A network that ripc compiled",
+		"type": "module", "main": "index.js", "types": "index.d.ts", "sideEffects": false,
+	}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	pack := tar.NewWriter(zip)
+	for _, name := range append([]string{"package.json", "README.md", "index.js", "index.d.ts", "run.js"}, names...) {
+		h := &tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(files[name])), Format: tar.FormatUSTAR}
+		if err := pack.WriteHeader(h); err != nil {
+			return nil, err
+		}
+		if _, err := pack.Write(files[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := pack.Close(); err != nil {
+		return nil, err
+	}
+	err = zip.Close()
+	return out.Bytes(), err
+}
+
+// declarations are the types of the package for TypeScript, with the network's shapes.
+func (n Network) declarations() []byte {
+	var out strings.Builder
+	arrays := map[string]string{"f32": "Float32Array", "i32": "Int32Array", "u32": "Uint32Array", "i16": "Int16Array",
+		"u8": "Uint8Array", "i8": "Int8Array"}
+	list := func(tensors []describe.Tensor) string {
+		var all []string
+		for _, t := range tensors {
+			shape := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(t.Shape), "[]")), ", ")
+			all = append(all, fmt.Sprintf("Tensor<%q, [%s], %s>", t.Title(), shape, arrays[t.DType]))
+		}
+		return strings.Join(all, ", ")
+	}
+	out.WriteString(`/** A tensor in the network's memory: write inputs to data, and read outputs from it. */
+export interface Tensor<Name extends string, Shape extends readonly number[], Data> {
+  readonly name: Name;
+  readonly dtype: "f32" | "i32" | "u32" | "i16" | "u8" | "i8";
+  readonly shape: Shape;
+  readonly data: Data;
+}
+
+export interface Stage {
+  readonly name: string;
+  readonly op: string;
+  /** Multiplications of a run. */
+  readonly macs: number;
+}
+
+export interface Network {
+  readonly name: string;
+  /** The module that this machine runs. */
+  readonly target: string;
+`)
+	fmt.Fprintf(&out, "  readonly inputs: [%s];\n  readonly outputs: [%s];\n", list(n.Inputs), list(n.Outputs))
+	out.WriteString(`  readonly stages: Stage[];
+  readonly description: object;
+  run(): void;
+  runStage(stage: number): void;
+}
+
+/** Loads the fastest module that this machine can run. */
+export function load(): Promise<Network>;
+`)
+	return []byte(out.String())
+}
+
+func (n Network) readme() []byte {
+	return fmt.Appendf(nil, "# %s\n\nA network that ripc compiled to WebAssembly. It needs nothing else.\n\n"+
+		"```js\nimport {load} from %q;\n\nconst net = await load();\nnet.inputs[0].data.fill(0.5);\nnet.run();\n"+
+		"console.log(net.outputs[0].data);\n```\n", n.Name, strings.ToLower(n.Name))
+}
+
+// Page is a page of HTML with the network in it, which opens from disk.
+func Page(n Network) ([]byte, error) {
+	var modules []string
+	for _, m := range n.Modules {
+		modules = append(modules, base64.StdEncoding.EncodeToString(m.Code))
+	}
+	list, err := json.Marshal(modules)
+	if err != nil {
+		return nil, err
+	}
+	run := strings.ReplaceAll(runText, "export ", "")
+	return []byte(strings.NewReplacer("TITLE", html.EscapeString(n.Name), "RUN", run, "MODULES", string(list)).
+		Replace(pageText)), nil
+}
