@@ -40,6 +40,9 @@ type Target struct {
 	// ShortLookups says that looking up bytes for half a register takes one operation, and for a
 	// whole one more than two, or that there is no such instruction.
 	ShortLookups bool `json:"short_lookups,omitempty"`
+	// SlowPairSums says that adding neighbours to a sum keeps the unit of multiplications busy, and
+	// adding neighbours alone does not.
+	SlowPairSums bool `json:"slow_pair_sums,omitempty"`
 	// InOrder says that the core waits for the operands of each instruction before it looks at the
 	// next.
 	InOrder bool `json:"in_order,omitempty"`

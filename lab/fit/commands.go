@@ -24,6 +24,7 @@ type options struct {
 	from                       uint64   // seed of the first drawn layer
 	layers, points, multiplies int      // drawn layers, schedules of each, and multiply-accumulates of a layer at most
 	models                     []string // files or networks with layers to measure in the place of drawn ones
+	strategy                   string   // the only one of models' layers to measure, if not empty
 	fit, sieve                 bool     // the models to fit
 	check                      bool     // predict layers that the fit has not seen
 	effort                     int      // schedules of each layer that compile tries
@@ -46,6 +47,8 @@ func Commands() []*cobra.Command {
 	f.BoolVar(&learned.sieve, "sieve", true, "fit the sieve as well, which takes minutes")
 	f.StringSliceVar(&learned.models, "models", nil, "measure the layers of these in the place of drawn ones: "+
 		"files, or names of examples/networks")
+	f.StringVar(&learned.strategy, "strategy", "", "measure schedules of this strategy alone, in layers of --models "+
+		"that have none: one that is newer than their points")
 	judge := command("judge", "compare compile's choices for layers that no fit has seen with the best of their "+
 		"measured schedules", judgeChoices, &judged)
 	judge.Flags().IntVar(&judged.layers, "layers", 20, "drawn layers")

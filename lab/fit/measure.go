@@ -48,6 +48,7 @@ const stagesAround = 4
 type collector struct {
 	options
 	*meter.Meter
+	known map[string][]point // by kernel
 }
 
 // compilation returns the options by which layers are compiled.
@@ -58,7 +59,7 @@ func (c *collector) compilation() *ripc.Options {
 // openCollector returns a collector that measures on t. It has to be closed.
 func openCollector(ctx context.Context, t targets.Target, o options) (*collector, error) {
 	m, err := meter.Open(ctx, t)
-	return &collector{o, m}, err
+	return &collector{o, m, map[string][]point{}}, err
 }
 
 // origin is the machine of measured points.
@@ -82,6 +83,9 @@ func measureSources(ctx context.Context, t targets.Target, file string, known []
 		return by, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
+	for _, p := range known {
+		c.known[p.Key] = append(c.known[p.Key], p)
+	}
 	by = origin{c.Unit(), c.Machine()}
 	all, err := c.layersOf(ctx, known)
 	if err != nil {
@@ -116,6 +120,9 @@ type layer struct {
 	measure func(ctx context.Context) ([]point, error)
 }
 
+// wants reports whether points of a strategy are to be measured.
+func (o options) wants(strategy string) bool { return o.strategy == "" || o.strategy == strategy }
+
 // layersOf returns the layers that have no points in known.
 func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, err error) {
 	for _, model := range c.models {
@@ -125,7 +132,9 @@ func (c *collector) layersOf(ctx context.Context, known []point) (all []layer, e
 			return nil, err
 		}
 		for _, name := range l.layers() {
-			if slices.ContainsFunc(known, func(p point) bool { return p.Model == model && p.Stage == name }) {
+			if slices.ContainsFunc(known, func(p point) bool {
+				return p.Model == model && p.Stage == name && c.wants(p.Strategy)
+			}) {
 				continue
 			}
 			all = append(all, layer{model + ": layer " + name, func(ctx context.Context) ([]point, error) {
@@ -216,10 +225,19 @@ func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
 }
 
 // draw returns a random point of k's space or, half of the time, one near the cheapest that was
-// measured.
+// measured. A strategy that is newer than the known points has knobs of the cheapest of these.
 func (s *sampler) draw(k kernel) space.Point {
 	const steps = 4 // at most, from the cheapest
 	best, ok := s.best[k.key()]
+	if old := s.known[k.key()]; s.strategy != "" && len(old) > 0 && s.r.IntN(2) == 0 {
+		p, like := k.Random(s.r), slices.MinFunc(old, func(a, b point) int { return cmp.Compare(a.Cost, b.Cost) })
+		for name := range p.Values {
+			if v, has := like.Values[name]; has && s.r.IntN(4) > 0 {
+				p.Values[name] = v
+			}
+		}
+		return p
+	}
 	if !ok || s.r.IntN(2) == 0 {
 		return k.Random(s.r)
 	}
@@ -244,7 +262,9 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 			return err
 		}
 		for _, p := range some {
-			all = append(all, hope{k, p})
+			if s.wants(p.Strategy) {
+				all = append(all, hope{k, p})
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b hope) int { return cmp.Compare(a.Time, b.Time) })
@@ -256,9 +276,12 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 	return nil
 }
 
-// try measures a schedule of k, unless the same code was measured. taken says that compile takes
-// it.
+// try measures a schedule of k, unless it is not wanted or the same code was measured. taken says
+// that compile takes it.
 func (s *sampler) try(ctx context.Context, k kernel, x space.Candidate, taken bool) error {
+	if !s.wants(x.Point.Strategy) {
+		return nil
+	}
 	code := k.key() + x.Key()
 	if i, ok := s.seen[code]; ok {
 		if i >= 0 && taken {

@@ -11,7 +11,7 @@ import (
 
 // dotChannels adds up products of bytes with input channels in lanes. Each sum of a tile has a
 // register, and its lanes are added up behind the window. One instruction serves all positions and
-// filters of a tile. It fixes the order of its code, for in-order cores.
+// filters of a tile, and fixes the order of its code.
 func dotChannels() Strategy {
 	return Strategy{
 		Name: "dot_channels", Text: "products of bytes, input channels in lanes, a tile of sums in registers",
@@ -19,8 +19,8 @@ func dotChannels() Strategy {
 			switch {
 			case !l.dots() || l.gathersPerChannel || l.runLength > 0:
 				return false, "it does not add up products of bytes over windows of all channels"
-			case !l.Target.InOrder:
-				return false, "the core finds an order of operations by itself"
+			case l.Target.MultipliesBytes():
+				return false, "the target multiplies and adds bytes in one operation"
 			case l.packed || len(channelKnobs(l)[0].Domain) == 0 || len(channelKnobs(l)[1].Domain) == 0:
 				return false, "the target has no instruction with channels in lanes for it"
 			}

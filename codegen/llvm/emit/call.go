@@ -40,7 +40,7 @@ func (e *emitter) instruction(f *ir.Func) {
 	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
 		return
 	}
-	function, err := isa.FunctionOf(f, e.row.InOrder())
+	function, err := isa.FunctionOf(f, isa.Core{InOrder: e.row.InOrder(), SlowPairSums: e.row.SlowPairSums})
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}

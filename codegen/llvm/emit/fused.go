@@ -36,7 +36,7 @@ func (e *emitter) fma(a, b, c val) val {
 		fused.lanes = e.lanes
 	}
 	h := helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()}
-	e.require(h, func() isa.Function { return isa.Function{Text: fused.text(), Calls: fused.calls()} })
+	e.require(h, func() isa.Function { return isa.Function{Text: fused.text()} })
 	t := a.v.Type()
 	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v, out.flushed = e.b().NewCall(f, a.v, b.v, c.v), true
@@ -60,14 +60,26 @@ func (s fusedSum) name() string {
 	return fmt.Sprintf("%s_x%d", name, s.lanes)
 }
 
-// calls declares what text looks for ties by where there are many lanes. LLVM 22 has no code of
-// WebAssembly for a mask of 32 words.
-func (s fusedSum) calls() []isa.Declaration {
-	if s.lanes <= 16 {
-		return nil
+// anyLane is text that sets result to whether one of n bools is set. It folds the lanes to four
+// first: LLVM 22 has no code of WebAssembly for a mask of 32 words, and is slow at it elsewhere.
+func anyLane(result, bools string, n int) string {
+	var b strings.Builder
+	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
+	lanes := fmt.Sprintf("%%%s.lanes", result)
+	p("  %s = sext <%[2]d x i1> %[3]s to <%[2]d x i32>", lanes, n, bools)
+	for ; n%2 == 0 && n > 4; n /= 2 {
+		to := fmt.Sprintf("%%%s.%d", result, n/2)
+		for side := range 2 {
+			p("  %s.%d = shufflevector <%[3]d x i32> %[4]s, <%[3]d x i32> poison, %[5]s", to, side, n, lanes,
+				isa.ShuffleRun(side*n/2, n/2, n/2))
+		}
+		p("  %[1]s = or <%[2]d x i32> %[1]s.0, %[1]s.1", to, n/2)
+		lanes = to
 	}
-	words := fmt.Sprintf("<%d x i32>", s.lanes)
-	return []isa.Declaration{{Result: "i32", Name: fmt.Sprintf("llvm.vector.reduce.umin.v%di32", s.lanes), Params: words}}
+	p("  %%%s.set = icmp ne <%d x i32> %s, zeroinitializer", result, n, lanes)
+	p("  %%%[1]s.mask = bitcast <%[2]d x i1> %%%[1]s.set to i%[2]d", result, n)
+	p("  %%%[1]s = icmp ne i%[2]d %%%[1]s.mask, 0", result, n)
+	return b.String()
 }
 
 // fma is the text of the function behind emitter.fma, with placeholders in capitals.
@@ -80,7 +92,8 @@ var fma string
 // does not. Half way, the lower 29 bits of s are 2^28. If a lane has such an s, a function of its
 // own computes all lanes: it rounds an inexact s to odd first (Boldo and Melquiond 2008). If the
 // last bit of s is 0, s moves by one unit in the direction of e, the error of the sum by TwoSum. An
-// odd s is never half way. That function saves all registers, so that the usual way has them.
+// odd s is never half way. Levels times weights are often half way, but then all sums are exact.
+// That function saves all registers, so that the usual way has them.
 //
 // Comparisons with an infinite or NaN e are false, and e = 0 changes nothing either. fpext and
 // fptrunc flush subnormal floats, as every float operation does, and no double here is subnormal.
@@ -92,6 +105,7 @@ func (s fusedSum) text() string {
 	ties := `  %bits = bitcast double %s to i64
   %low = trunc i64 %bits to i29
   %tie = icmp eq i29 %low, 268435456`
+	some := "  %some = or i1 %inexact, false"
 	if n := s.lanes; n > 0 {
 		vector := func(t string) string { return fmt.Sprintf("<%d x %s>", n, t) }
 		f, d, mask, bit = vector(f), vector(d), vector(mask), vector(bit)
@@ -99,16 +113,9 @@ func (s fusedSum) text() string {
 		ties = fmt.Sprintf(`  %%halves = bitcast <%[1]d x double> %%s to <%[2]d x i32>
   %%low = shufflevector <%[2]d x i32> %%halves, <%[2]d x i32> poison, %[3]s
   %%rest = and <%[1]d x i32> %%low, splat (i32 536870911)
-`, n, 2*n, isa.Shuffle(n, func(i int) int { return 2 * i }))
-		if calls := s.calls(); calls != nil {
-			ties += fmt.Sprintf(`  %%from = xor <%[1]d x i32> %%rest, splat (i32 268435456)
-  %%least = call i32 @%[2]s(<%[1]d x i32> %%from)
-  %%tie = icmp eq i32 %%least, 0`, n, calls[0].Name)
-		} else {
-			ties += fmt.Sprintf(`  %%ties = icmp eq <%[1]d x i32> %%rest, splat (i32 268435456)
-  %%set = bitcast <%[1]d x i1> %%ties to i%[1]d
-  %%tie = icmp ne i%[1]d %%set, 0`, n)
-		}
+  %%ties = icmp eq <%[1]d x i32> %%rest, splat (i32 268435456)
+`, n, 2*n, isa.Shuffle(n, func(i int) int { return 2 * i })) + anyLane("tie", "%ties", n)
+		some = anyLane("some", "%inexact", n)
 	}
 	round := "  %r = fptrunc DOUBLE %s to FLOAT\n"
 	if s.flushes {
@@ -126,5 +133,5 @@ func (s fusedSum) text() string {
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", s.name(),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"),
 		"-LIMIT", limit(-1), "LIMIT", limit(1))
-	return r.Replace(strings.NewReplacer("TIES", ties, "ROUND", round).Replace(fma))
+	return r.Replace(strings.NewReplacer("TIES", ties, "SOME", some, "ROUND", round).Replace(fma))
 }

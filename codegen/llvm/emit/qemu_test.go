@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,18 @@ func TestARM(t *testing.T) {
 			tg := target(t, name)
 			testARM(t, need.Tool(t, "qemu-"+tg.Arch), tg)
 		})
+	}
+}
+
+// TestChannelProducts: products with channels in lanes are the same on cores that take other operations for their sums.
+func TestChannelProducts(t *testing.T) {
+	for _, name := range []string{"rpi4", "pixel1"} {
+		tg := target(t, name)
+		fs := slices.DeleteFunc(instructions(tg), func(f *ir.Func) bool { return !strings.Contains(f.Name, "smull_channels") })
+		if len(fs) == 0 {
+			t.Fatalf("%s has none", name)
+		}
+		checkARM(t, need.Tool(t, "qemu-aarch64"), tg, fs)
 	}
 }
 

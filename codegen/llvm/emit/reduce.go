@@ -208,7 +208,8 @@ func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 	word := types.NewInt(uint64(lanes))
 	call := func(text func() isa.Function) value.Value {
 		e.require(helper{kind: maskHelper, lanes: lanes}, text)
-		return e.b().NewCall(llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type())), bools)
+		f := llir.NewFunc(fmt.Sprintf("ripc_mask_x%d", lanes), word, llir.NewParam("", bools.Type()))
+		return e.b().NewCall(f, bools)
 	}
 	if signs := e.facts.ByteSigns; signs != "" && lanes%16 == 0 {
 		return call(func() isa.Function { return signsText(signs, lanes) })

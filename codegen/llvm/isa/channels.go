@@ -40,15 +40,22 @@ func dotChannels(c *code) {
 			w := b.loadPair(loadKey{operand: n + 1, at: bytes * (q*c.Lanes + f&^1)}, weights)[f&1]
 			x, t, sum := level(p, q), products.cell(), all[p*c.Lanes+f]
 			low := op("smull v%d.8h, v%d.8b, v%d.8b", cells(t), nil, w, x)
-			add := func(t *cell) *operation { return op("sadalp $%d.4s, v%d.8h", nil, cells(sum), t) }
+			add := func(t *cell, before ...*operation) {
+				if !c.SlowPairSums {
+					b.chain(0, append(before, op("sadalp $%d.4s, v%d.8h", nil, cells(sum), t))...)
+					return
+				}
+				b.chain(0, append(before, op("saddlp v%d.4s, v%[1]d.8h", nil, cells(t)),
+					op("add $%[1]d.4s, $%[1]d.4s, v%[2]d.4s", nil, cells(sum), t))...)
+			}
 			if c.Together == 2 {
 				high := b.do(a53Vector(), lineOf("smlal2 v%d.8h, v%d.16b, v%d.16b", t, w, x), cells(t), nil, t, w, x)
-				b.chain(0, low, high, add(t))
+				add(t, low, high)
 				continue
 			}
 			high := products.cell()
-			b.chain(0, low, add(t))
-			b.chain(0, op("smull2 v%d.8h, v%d.16b, v%d.16b", cells(high), nil, w, x), add(high))
+			add(t, low)
+			add(high, op("smull2 v%d.8h, v%d.16b, v%d.16b", cells(high), nil, w, x))
 		}
 	}
 	b.order()

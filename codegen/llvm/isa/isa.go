@@ -42,11 +42,16 @@ func (d Declaration) String() string {
 	return fmt.Sprintf("declare %s @%s(%s)", d.Result, d.Name, d.Params)
 }
 
-// FunctionOf is the function of instruction f, for a core that takes instructions in order or in
-// any. It fails with *ir.Error if targets/isa has no instruction of that name, or if that means
-// something else than f, which a hand-written .ripir may hold: the code would differ from the
-// interpreter.
-func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
+// Core is the facts of a core by which the functions of an instruction differ.
+type Core struct {
+	InOrder      bool // takes instructions in their order
+	SlowPairSums bool // targets.Target.SlowPairSums
+}
+
+// FunctionOf is the function of instruction f for a core. It fails with *ir.Error if targets/isa has
+// no instruction of that name, or if that means something else than f, which a hand-written .ripir
+// may hold: the code would differ from the interpreter.
+func FunctionOf(f *ir.Func, core Core) (Function, error) {
 	i, ok := isa.Named(f.Name)
 	if !ok || i.Arch == "thumb" { // C alone is made for chips without an operating system
 		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "there is no such instruction"}
@@ -55,12 +60,12 @@ func FunctionOf(f *ir.Func, inOrder bool) (Function, error) {
 		return Function{}, &ir.Error{Node: "@" + f.Name, Msg: "the instruction of this name means something else",
 			Help: "it is\n" + means}
 	}
-	return function(i, inOrder), nil
+	return function(i, core), nil
 }
 
 // function is that of i.
-func function(i isa.Instr, inOrder bool) Function {
-	c := &code{Instr: i, machine: machineOf(i.Arch, inOrder)}
+func function(i isa.Instr, core Core) Function {
+	c := &code{Instr: i, machine: machineOf(i.Arch, core)}
 	writers()[i.Meaning](c)
 	params := list(len(i.Func.Params), func(k int) string { return "ptr %" + i.Func.Params[k].Name })
 	return Function{

@@ -20,18 +20,18 @@ func all() []isa.Instr {
 // TestFunctions: every instruction has a function, and a Func of its name that means something else has none.
 func TestFunctions(t *testing.T) {
 	for _, i := range all() {
-		if s, err := FunctionOf(i.Func, true); err != nil {
+		if s, err := FunctionOf(i.Func, Core{InOrder: true}); err != nil {
 			t.Errorf("%s: %v", i.Func.Name, err)
 		} else if s.Text == "" {
 			t.Errorf("%s is in targets/isa and has no text here", i.Func.Name)
 		}
 		other := *i.Func
 		other.Body = &ir.Block{}
-		if s, err := FunctionOf(&other, false); err == nil {
+		if s, err := FunctionOf(&other, Core{}); err == nil {
 			t.Errorf("%s without a body: %s", i.Func.Name, s.Text)
 		}
 	}
-	if _, err := FunctionOf(&ir.Func{Name: "nothing", Body: &ir.Block{}}, false); err == nil {
+	if _, err := FunctionOf(&ir.Func{Name: "nothing", Body: &ir.Block{}}, Core{}); err == nil {
 		t.Error("an instruction that does not exist has a text")
 	}
 }
@@ -45,7 +45,7 @@ func TestSignatures(t *testing.T) {
 		}
 		want := "define internal void @" + i.Func.Name + "(" + strings.Join(ps, ", ") + ") alwaysinline {"
 		for _, inOrder := range []bool{false, true} {
-			if !strings.Contains(function(i, inOrder).Text, want) {
+			if !strings.Contains(function(i, Core{InOrder: inOrder}).Text, want) {
 				t.Errorf("%s, in order %t: its text lacks %q", i.Func.Name, inOrder, want)
 			}
 		}
@@ -164,12 +164,15 @@ func TestAssembly(t *testing.T) {
 		if len(wants[i.Func.Name]) == 0 {
 			t.Errorf("%s: say what its assembly must contain", i.Func.Name)
 		}
-		m.add(i, false, wants[i.Func.Name])
+		m.add(i, Core{}, wants[i.Func.Name])
+		if i.Meaning == isa.DotChannels {
+			m.add(i, Core{SlowPairSums: true}, []string{"smull\tv", "saddlp\tv", "add\tv"})
+		}
 		inOrder := slices.Clone(wants[i.Func.Name])
 		if (i.Meaning == isa.XorCountTile || i.Meaning == isa.LookUp && !i.Halves) && i.Arch == "aarch64" {
 			inOrder = append(inOrder, "uqadd\tv")
 		}
-		m.add(i, true, inOrder)
+		m.add(i, Core{InOrder: true}, inOrder)
 	}
 	for key, m := range m {
 		m.check(t, llc, key)
@@ -179,7 +182,7 @@ func TestAssembly(t *testing.T) {
 // cpu says which instructions are compiled together: they need the same features, and a name has one text.
 type cpu struct {
 	arch, features string
-	inOrder        bool
+	core           Core
 }
 
 // modules are the functions of each cpu, so that llc is started once for all of them.
@@ -192,14 +195,14 @@ type module struct {
 }
 
 // add puts the function of i into the module of its cpu: as an external function, since llc drops internal ones that nobody calls.
-func (ms modules) add(i isa.Instr, inOrder bool, wants []string) {
-	key := cpu{i.Arch, "+" + strings.Join(i.Needs, ",+"), inOrder}
+func (ms modules) add(i isa.Instr, core Core, wants []string) {
+	key := cpu{i.Arch, "+" + strings.Join(i.Needs, ",+"), core}
 	m := ms[key]
 	if m == nil {
 		m = &module{declared: map[string]bool{}, wants: map[string][]string{}}
 		ms[key] = m
 	}
-	f := function(i, inOrder)
+	f := function(i, core)
 	for _, d := range f.Calls {
 		if line := d.String(); !m.declared[line] {
 			m.declared[line] = true
@@ -230,7 +233,7 @@ func (m *module) check(t *testing.T, llc string, key cpu) {
 		}
 		for _, w := range wants {
 			if !strings.Contains(body, w) {
-				t.Errorf("%s, in order %t: no %q in\n%s", name, key.inOrder, w, body)
+				t.Errorf("%s, %+v: no %q in\n%s", name, key.core, w, body)
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package isa
 
 // machine is a row of the table of mnemonics: how an architecture adds.
 type machine struct {
-	inOrder bool
+	Core
 	// add is assembly that adds 16 bytes. LLVM does not reassociate it with other additions.
 	add string
 	// saturate is an intrinsic in place of add for cores that work in order, for which LLVM has to
@@ -15,30 +15,29 @@ type machine struct {
 	pairs, accumulate string
 }
 
-// machineOf is the row of an architecture, for cores that begin operations in their order or in
-// any.
-func machineOf(arch string, inOrder bool) machine {
+// machineOf is the row of an architecture, for a core.
+func machineOf(arch string, core Core) machine {
 	switch arch {
 	case "aarch64":
 		m := machine{
-			inOrder: inOrder,
-			add:     "add $0.16b, $0.16b, $2.16b",
-			pairs:   "llvm.aarch64.neon.uaddlp.",
+			Core:  core,
+			add:   "add $0.16b, $0.16b, $2.16b",
+			pairs: "llvm.aarch64.neon.uaddlp.",
 		}
-		if inOrder {
+		if core.InOrder {
 			m.saturate = "llvm.aarch64.neon.uqadd.v16i8"
 		}
 		return m
 	case "arm":
 		return machine{
-			inOrder:    inOrder,
+			Core:       core,
 			add:        "vadd.i8 ${0:q}, ${0:q}, ${2:q}",
 			load2:      "llvm.arm.neon.vld1x2.v16i8.p0",
 			pairs:      "llvm.arm.neon.vpaddlu.",
 			accumulate: "llvm.arm.neon.vpadalu.",
 		}
 	}
-	return machine{inOrder: inOrder}
+	return machine{Core: core}
 }
 
 // opaque writes an addition of 16 bytes that LLVM does not take apart. It would make trees of the

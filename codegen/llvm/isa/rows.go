@@ -280,7 +280,7 @@ func halvesRow(c *code) *block {
 	weights, tables, found, sums := newPool(0, 4), newPool(4, 4), newPool(8, 3), newPool(16, 2*vectors)
 	sixteen := fixedCells(11, 1)[0]
 	b.spare = newPool(12, 4)
-	if c.inOrder {
+	if c.InOrder {
 		b.line("movi v%d.16b, #16", sixteen.k)
 	}
 	op := func(format string, write, add []*cell, read ...*cell) *operation {
@@ -311,7 +311,7 @@ func halvesRow(c *code) *block {
 				op("usra v%d.16b, v%d.16b, #4", nil, cells(uppers[s]), t))
 		}
 		for s := range n {
-			if c.inOrder { // on other cores it is two operations
+			if c.InOrder { // on other cores it is two operations
 				b.chain(1, op("mls v%[1]d.16b, v%[3]d.16b, v%[4]d.16b", cells(bytes[s]), nil, bytes[s], uppers[s],
 					sixteen))
 			} else {

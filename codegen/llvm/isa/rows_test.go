@@ -16,7 +16,7 @@ func rows() []isa.Instr {
 
 // ordered is the block of i in order.
 func ordered(i isa.Instr, row func(*code, bool) (*block, []int), fresh bool) *block {
-	b, _ := row(&code{Instr: i, machine: machineOf(i.Arch, true)}, fresh)
+	b, _ := row(&code{Instr: i, machine: machineOf(i.Arch, Core{InOrder: true})}, fresh)
 	b.order()
 	return b
 }
@@ -31,7 +31,7 @@ func countRow(i isa.Instr) func(*code, bool) (*block, []int) {
 
 // linesOf are the lines of the assembly of i.
 func linesOf(i isa.Instr, inOrder bool) []string {
-	_, text, _ := strings.Cut(function(i, inOrder).Text, `asm sideeffect "`)
+	_, text, _ := strings.Cut(function(i, Core{InOrder: inOrder}).Text, `asm sideeffect "`)
 	text, _, _ = strings.Cut(text, `"`)
 	return strings.Split(text, `\0A`)
 }

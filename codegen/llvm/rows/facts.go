@@ -31,8 +31,8 @@ type Facts struct {
 	// and a mask of an integer byte by byte, where LLVM would move lanes one by one.
 	PairwiseAdd PairwiseAdd
 
-	// ByteSigns is an intrinsic that gathers the signs of 16 bytes in an i32. emit makes an integer of
-	// a mask by it. LLVM 22 has no code of WebAssembly for masks of 32 words or more.
+	// ByteSigns is an intrinsic that gathers the signs of 16 bytes in an i32. emit makes an integer
+	// of a mask by it. LLVM 22 has no code of WebAssembly for masks of 32 words or more.
 	ByteSigns string
 
 	// HighProduct is an intrinsic on four i32 lanes: the doubled product's upper half, rounded. It
@@ -107,7 +107,9 @@ func factsARM(t targets.Target) Facts {
 	}
 }
 
-func factsRISCV(targets.Target) Facts { return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"} }
+func factsRISCV(targets.Target) Facts {
+	return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"}
+}
 
 func factsWASM(targets.Target) Facts {
 	return Facts{

@@ -55,9 +55,10 @@ type Row struct {
 	HasShort bool
 	// SetsVectors, if not nil, reports whether an instruction changes the meaning of later ones:
 	// the width of lanes, and the number of registers that are one operand.
-	SetsVectors func(instruction uint32) bool
-	Facts       Facts
-	scheduling  scheduling
+	SetsVectors  func(instruction uint32) bool
+	SlowPairSums bool // that of the target
+	Facts        Facts
+	scheduling   scheduling
 }
 
 // Format is a format of objects and libraries.
@@ -210,7 +211,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 				row.VScale = t.VectorBits / 64
 			}
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
-			row.scheduling, row.Facts = a.order(t.CPU), a.facts(t)
+			row.scheduling, row.Facts, row.SlowPairSums = a.order(t.CPU), a.facts(t), t.SlowPairSums
 			return row, true
 		}
 	}
