@@ -107,6 +107,10 @@ func EmitKinds() []string {
 // first: a shared library and its header, or C if there are no libraries.
 func DefaultEmit(target, backend string) []codegen.Kind { return compile.DefaultEmit(target, backend) }
 
+// DefaultTarget returns the target of files of some kinds where none is named: this machine or, for
+// kinds that are not made for it, the first that has them all.
+func DefaultTarget(kinds []codegen.Kind) string { return compile.DefaultTarget(kinds) }
+
 // CodeText returns the kind of text that codegen makes. Options.Observe sees it if Options.Emit has
 // it.
 func CodeText(target, backend string) codegen.Kind { return compile.CodeText(target, backend) }

@@ -84,6 +84,10 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		if kinds, err = ripc.ParseEmit(o.emit); err != nil {
 			return usagef("--emit: %v", err)
 		}
+		if o.target == "" && o.backend == "" {
+			o.target = ripc.DefaultTarget(kinds)
+			opt.Target = o.target
+		}
 	case len(o.printAfter) > 0 && o.prefix == "": // no files, unless asked for
 		kinds = nil
 	}
