@@ -48,9 +48,9 @@ type Core struct {
 	SlowPairSums bool // targets.Target.SlowPairSums
 }
 
-// FunctionOf is the function of instruction f for a core. It fails with *ir.Error if targets/isa has
-// no instruction of that name, or if that means something else than f, which a hand-written .ripir
-// may hold: the code would differ from the interpreter.
+// FunctionOf is the function of instruction f for a core. It fails with *ir.Error if targets/isa
+// has no instruction of that name, or if that means something else than f, which a hand-written
+// .ripir may hold: the code would differ from the interpreter.
 func FunctionOf(f *ir.Func, core Core) (Function, error) {
 	i, ok := isa.Named(f.Name)
 	if !ok || i.Arch == "thumb" { // C alone is made for chips without an operating system
