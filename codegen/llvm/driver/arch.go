@@ -115,7 +115,7 @@ func archs(name string) (arch, bool) {
 			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
 			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
 				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}, "relaxed-simd": {{"valid", 0}}},
-			// Rounded once, the square of 1 + 2^-12, less 1 + 2^-11, is 2^-24. Rounded twice, it is 0.
+			// The square of 1 + 2^-12, less 1 + 2^-11, is 2^-24. Rounded twice, it is 0.
 			probe: probe{"relaxed-simd",
 				"declare <4 x float> @llvm.wasm.relaxed.madd.v4f32(<4 x float>, <4 x float>, <4 x float>)\n",
 				`  br label %needs
