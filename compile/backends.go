@@ -168,14 +168,13 @@ func DefaultEmit(target, backend string) []codegen.Kind {
 	return []codegen.Kind{firstMade(target, backend, codegen.SO, codegen.Source), codegen.Header}
 }
 
-// DefaultTarget is the target of files of some kinds where none is named: this machine or, for kinds
-// that are not made for it, the first that has them all.
+// DefaultTarget is the target of files of some kinds where none is named: this machine or, for
+// kinds that are not made for it, the first that has them all.
 func DefaultTarget(kinds []codegen.Kind) string {
-	made := slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool {
-		return k == codegen.Header || k == codegen.Ripir
-	})
 	has := func(t targets.Target) bool {
-		return !slices.ContainsFunc(made, func(k codegen.Kind) bool { return len(backendsFor(t, []codegen.Kind{k})) == 0 })
+		return !slices.ContainsFunc(kinds, func(k codegen.Kind) bool {
+			return k != codegen.Header && k != codegen.Ripir && len(backendsFor(t, []codegen.Kind{k})) == 0
+		})
 	}
 	host, err := targets.Host()
 	all := targets.All()

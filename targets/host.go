@@ -65,7 +65,8 @@ func HostFeatures() []string {
 func Host() (Target, error) {
 	arch := hostArch()
 	if arch == "" {
-		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "ripc generates code for amd64, arm64 and riscv64 only"}
+		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH,
+			"ripc generates code for amd64, arm64 and riscv64 only"}
 	}
 	if runtime.GOOS != "linux" {
 		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "artifacts are ELF files for Linux"}
@@ -83,7 +84,8 @@ func Host() (Target, error) {
 		t.Board = "this machine: " + name
 	}
 	if !t.Has("sse2") && !t.Has("neon") && !t.Has("d") {
-		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH, "the CPU reports no vector unit (SSE2 or NEON), or no floats"}
+		return Target{}, &HostError{runtime.GOOS, runtime.GOARCH,
+			"the CPU reports no vector unit (SSE2 or NEON), or no floats"}
 	}
 	return t, nil
 }
