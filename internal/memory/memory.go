@@ -7,38 +7,32 @@ import (
 	"runtime/metrics"
 )
 
-// large is an amount of garbage, in bytes, that is worth a collection between two stages.
+// large is the size of a heap, in bytes, from which on garbage is looked for between two stages.
 const large = 16 << 20
 
 // Trim collects garbage within a stage that leaves much, such as a search: garbage stays below a
 // share of the memory in use. A small amount is left to Go's collector.
 func Trim() {
-	if garbage, live := measure(); garbage > max(small, live/share) {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	if all, live := s[0].Value.Uint64(), s[1].Value.Uint64(); all-min(live, all) > max(small, live/share) {
 		runtime.GC()
 	}
 }
 
-// small is an amount of garbage, in bytes, that is not worth a collection within a stage.
+// small is an amount of garbage, in bytes, that is not worth a collection.
 const small = 64 << 20
 
 // share divides the memory in use: Trim leaves one part of it as garbage. Smaller parts are
 // collected more often.
 const share = 4
 
-// Collect frees the garbage of the last stage, where it is large, and returns it to the system: a
-// large buffer has no room in the gaps that small objects have left. By itself, Go's collector
+// Collect frees the garbage of the last stage, where memory is large, and returns it to the system:
+// a large buffer has no room in the gaps that small objects have left. By itself, Go's collector
 // waits until memory has doubled.
 func Collect() {
-	if garbage, _ := measure(); garbage > large {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(s); s[0].Value.Uint64() > large {
 		debug.FreeOSMemory()
 	}
-}
-
-// measure gives the bytes that were allocated since the last collection, at least, and those that
-// it left.
-func measure() (garbage, live uint64) {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	metrics.Read(s)
-	all, live := s[0].Value.Uint64(), s[1].Value.Uint64()
-	return all - min(live, all), live
 }
