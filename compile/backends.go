@@ -96,7 +96,7 @@ func refusal(b codegen.Backend, t targets.Target, kinds []codegen.Kind) string {
 	}
 	var made, wanted []string
 	for _, k := range codegen.Kinds() {
-		if slices.Contains(b.Kinds(), k) {
+		if slices.Contains(b.Kinds(), k) && b.Accepts(t, k) == nil {
 			made = append(made, string(k))
 		}
 	}

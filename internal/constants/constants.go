@@ -39,7 +39,7 @@ func Read(path string, size int64, unlike func(block []byte, limit int) int) ([]
 		if ok && addr >= s.Addr && int64(addr-s.Addr) <= last {
 			return s.Data[addr-s.Addr:][:size], nil
 		}
-		for at := -int64(s.Addr) & (abi.Align - 1); !ok && at <= last; at += abi.Align {
+		for at := -int64(s.Addr) & (abi.Align - 1); !ok && !s.Code && at <= last; at += abi.Align {
 			if n := unlike(s.Data[at:at+size], least); least < 0 || n < least {
 				best, least = s.Data[at:at+size], n
 			}

@@ -29,7 +29,7 @@ type File interface {
 	Section() *io.SectionReader
 	// Sum is the checksum of everything that a loader reads, without the checksum itself.
 	Sum() ([]byte, error)
-	// Data lists the constants that a loader maps.
+	// Data lists the memory that a loader maps.
 	Data() ([]Segment, error)
 	// Symbol is the address of a symbol. ok is false if the file does not tell.
 	Symbol(name string) (addr uint64, ok bool)
@@ -39,6 +39,7 @@ type File interface {
 type Segment struct {
 	Addr uint64
 	Data []byte
+	Code bool // code is among it
 }
 
 // format is a kind of file that a File can be in.

@@ -42,14 +42,14 @@ func (f elfFile) Section() *io.SectionReader {
 func (f elfFile) Data() ([]Segment, error) {
 	var all []Segment
 	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X != 0 {
+		if p.Type != elf.PT_LOAD {
 			continue
 		}
 		data := make([]byte, p.Filesz)
 		if _, err := io.ReadFull(p.Open(), data); err != nil {
 			return nil, err
 		}
-		all = append(all, Segment{p.Vaddr, data})
+		all = append(all, Segment{p.Vaddr, data, p.Flags&elf.PF_X != 0})
 	}
 	return all, nil
 }

@@ -132,7 +132,7 @@ func TestLikeTool(t *testing.T) {
 	type one struct{ model, target string }
 	var all []one
 	for _, tg := range targets.All() {
-		if !tg.Bare {
+		if row, ok := rows.Of(tg); ok && row.Format == rows.ELF {
 			all = append(all, one{"digits/digits.json", tg.Name})
 		}
 	}
