@@ -1,5 +1,5 @@
-// Package wasm runs compiled networks that are modules of WebAssembly, in this process, by wazero.
-// A module cannot leave its memory, so its faults are errors.
+//go:build !ripc_static
+
 package wasm
 
 import (
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -17,17 +16,6 @@ import (
 	"ripc/runtime"
 	"ripc/runtime/describe"
 )
-
-// Arch is the architecture of modules, as descriptions name it.
-const Arch = "wasm32"
-
-// Lacks returns a feature that wazero lacks, "" if it has all.
-func Lacks(features []string) string {
-	if relaxed := "relaxed-simd"; slices.Contains(features, relaxed) {
-		return relaxed
-	}
-	return ""
-}
 
 // pageSize is the unit of a module's memory in bytes.
 const pageSize = 1 << 16
@@ -42,17 +30,6 @@ type Session struct {
 	outputs     [][]byte
 	workspace   []byte
 }
-
-// TrapError says that the virtual machine stopped the module's code.
-type TrapError struct {
-	Cause string // for example "wasm error: out of bounds memory access"
-	Err   error
-}
-
-func (e *TrapError) Error() string { return "the module stopped: " + e.Cause }
-
-// Unwrap returns the virtual machine's error, with the functions that were being called.
-func (e *TrapError) Unwrap() error { return e.Err }
 
 // Open loads the module at path. If stoppable, a context that ends stops its code, which is slower
 // for that. It fails with *runtime.FileError or *runtime.FormatError.
