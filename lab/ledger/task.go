@@ -24,6 +24,7 @@ import (
 	"ripc/lab/fit"
 	"ripc/lab/peers"
 	"ripc/lab/task"
+	"ripc/measure/limits"
 	"ripc/runtime"
 	"ripc/targets"
 )
@@ -81,10 +82,17 @@ func Task() *task.Task {
 // code lists folders that figures depend on besides the compiler's.
 func code() []string { return []string{"autotune/shipped", "engine", "examples/networks/zoo"} }
 
-// boards returns the targets with an operating system and a model of their core.
+// boards returns the targets with an operating system, a model of their core, and loops that show
+// its limits.
 func boards() (names []string) {
+	kernels, err := limits.Kernels()
+	if err != nil {
+		panic("BUG: " + err.Error()) // they are part of ripc
+	}
 	for _, t := range targets.All() {
-		if row, ok := rows.Of(t); ok && row.Model != "" {
+		row, ok := rows.Of(t)
+		runs := func(k limits.Kernel) bool { return k.Runs(t) }
+		if ok && row.Model != "" && slices.ContainsFunc(kernels, runs) {
 			names = append(names, t.Name)
 		}
 	}
