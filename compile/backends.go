@@ -176,9 +176,11 @@ func DefaultTarget(kinds []codegen.Kind) string {
 			return k != codegen.Header && k != codegen.Ripir && len(backendsFor(t, []codegen.Kind{k})) == 0
 		})
 	}
-	host, err := targets.Host()
+	if host, err := targets.Host(); err == nil && has(host) {
+		return targets.HostName
+	}
 	all := targets.All()
-	if i := slices.IndexFunc(all, has); i >= 0 && (err != nil || !has(host)) {
+	if i := slices.IndexFunc(all, has); i >= 0 {
 		return all[i].Name
 	}
 	return targets.HostName

@@ -61,15 +61,11 @@ func Open(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(path)
+	f, file, err := container.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	f, err := container.Open(file)
-	if err != nil {
-		return nil, err
-	}
 	o.Threads = cmp.Or(o.Threads, 1)
 	var e Engine
 	for _, m := range machines() {

@@ -262,6 +262,9 @@ func (s *sheet) history(all []block, texts []line, i int) line {
 	slices.Reverse(parts)
 	whole := slices.Concat(parts...)
 	cut := max(0, len(whole)-s.window*step)
+	if s.row.SetsVectors == nil {
+		return whole[cut:]
+	}
 	set := s.setting(whole[:cut])
 	for seen, todo := map[int]bool{}, []int{i}; set == nil && len(todo) > 0; todo = todo[1:] {
 		for _, e := range all[todo[0]].ways {
@@ -276,7 +279,7 @@ func (s *sheet) history(all []block, texts []line, i int) line {
 
 // setting is the last instruction of l that sets the vectors, or nil.
 func (s *sheet) setting(l line) line {
-	for s.row.SetsVectors != nil && len(l) > 0 {
+	for len(l) > 0 {
 		last := l[len(l)-step:]
 		if s.row.SetsVectors(binary.LittleEndian.Uint32(last)) {
 			return last

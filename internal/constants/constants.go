@@ -4,7 +4,6 @@ package constants
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 
 	"ripc/internal/abi"
 	"ripc/internal/container"
@@ -18,15 +17,11 @@ import (
 // counting at limit, if that is not negative. The result is nil if the file is too short. Read sees
 // the bytes that a loader maps.
 func Read(path string, size int64, unlike func(block []byte, limit int) int) ([]byte, error) {
-	file, err := os.Open(path)
+	f, file, err := container.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	f, err := container.Open(file)
-	if err != nil {
-		return nil, err
-	}
 	segments, err := f.Data()
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"ripc/runtime/describe"
@@ -80,6 +81,18 @@ func Open(r io.ReaderAt) (f File, err error) {
 		}
 	}
 	return nil, ErrUnknown
+}
+
+// OpenFile is Open for the file at path, which closing closes.
+func OpenFile(path string) (f File, closing io.Closer, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, err = Open(file); err != nil {
+		_ = file.Close()
+	}
+	return f, file, err
 }
 
 // SealSize is the length of a checksum in bytes.

@@ -38,7 +38,7 @@ func (f elfFile) Section() *io.SectionReader {
 	return io.NewSectionReader(f.r, int64(s.Offset), int64(s.FileSize))
 }
 
-// Data lists the segments without code.
+// Data lists the loadable segments.
 func (f elfFile) Data() ([]Segment, error) {
 	var all []Segment
 	for _, p := range f.Progs {

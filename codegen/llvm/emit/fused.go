@@ -57,7 +57,7 @@ func (e *emitter) fusedInFours(intrinsic string, a, b, c val) value.Value {
 	const four = "<4 x float>"
 	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
 		var text strings.Builder
-		p := writer(func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) })
+		p := linesOf(&text)
 		p("define internal %[1]s @%[2]s(%[1]s %%a, %[1]s %%b, %[1]s %%c) alwaysinline nounwind {", t, name)
 		whole := "poison"
 		for at := 0; at < lanes; at += 4 {
@@ -116,7 +116,7 @@ func (s fusedSum) name() string {
 // first: LLVM 22 has no code of WebAssembly for a mask of 32 words, and is slow at it elsewhere.
 func anyLane(result, bools string, n int) string {
 	var b strings.Builder
-	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
+	p := linesOf(&b)
 	lanes := fmt.Sprintf("%%%s.lanes", result)
 	p("  %s = sext <%[2]d x i1> %[3]s to <%[2]d x i32>", lanes, n, bools)
 	for ; n%2 == 0 && n > 4; n /= 2 {

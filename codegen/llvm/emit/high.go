@@ -121,7 +121,7 @@ func (k highKind) function(intrinsic string) isa.Function {
 		return isa.Function{Text: head + k.evenAndOdd()}
 	}
 	var b strings.Builder
-	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
+	p := linesOf(&b)
 	b.WriteString(head)
 	const one = "<4 x i32>"
 	whole := p.joinRegisters(lanes, 4, "i32", "w", func(at int) string {

@@ -64,7 +64,7 @@ func boolsName(lanes int) string { return fmt.Sprintf("ripc_bools_x%d", lanes) }
 // tests its bit. LLVM would move lanes one by one.
 func boolsText(lanes int) isa.Function {
 	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p := linesOf(&b)
 	p("define internal <%[1]d x i1> @%[2]s(i%[1]d %%x) alwaysinline nounwind {", lanes, boolsName(lanes))
 	p("  %%bytes = bitcast i%d %%x to <%d x i8>", lanes, lanes/8)
 	p("  %%all = shufflevector <%[1]d x i8> %%bytes, <%[1]d x i8> poison, %[2]s", lanes/8,

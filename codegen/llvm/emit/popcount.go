@@ -62,6 +62,11 @@ func (c countSum) function(m rows.Facts) func() isa.Function {
 // writer prints lines of LLVM IR.
 type writer func(format string, args ...any)
 
+// linesOf returns the writer of lines to b.
+func linesOf(b *strings.Builder) writer {
+	return func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+}
+
 // joinRegisters writes code that joins the values of all registers of one lanes each, and returns
 // the name of the whole. value writes the code for the register at a lane, and returns its name.
 // Both sides of a shuffle have the same length: new lanes are stretched first, by the mask stretch.
@@ -88,7 +93,7 @@ func (p writer) joinRegisters(lanes, one int, elem, stretched string, stretch fu
 func (c countSum) addFunction(one int, stretched string, calls []isa.Declaration,
 	sum func(p writer, at int) string) isa.Function {
 	var b strings.Builder
-	p := writer(func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
+	p := linesOf(&b)
 	elem := fmt.Sprintf("i%d", c.bits)
 	sums := fmt.Sprintf("<%d x %s>", c.lanes, elem)
 	p("define internal %[1]s @%[2]s(%[1]s %%acc, <%[3]d x i32> %%x) alwaysinline nounwind {", sums, c.name(), c.lanes)

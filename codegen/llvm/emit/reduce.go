@@ -224,7 +224,7 @@ func (e *emitter) maskOf(bools value.Value, lanes int) value.Value {
 // signsText is the function of maskOf by an intrinsic that gathers the signs of 16 bytes.
 func signsText(signs string, lanes int) isa.Function {
 	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p := linesOf(&b)
 	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
 	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
 	whole := "zeroinitializer"
@@ -245,7 +245,7 @@ func signsText(signs string, lanes int) isa.Function {
 // one bit. Neighbours are added three times, until a byte holds eight bits.
 func maskText(add rows.PairwiseAdd, lanes int) isa.Function {
 	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p := linesOf(&b)
 	p("define internal i%[1]d @ripc_mask_x%[1]d(<%[1]d x i1> %%x) alwaysinline nounwind {", lanes)
 	p("  %%all = sext <%[1]d x i1> %%x to <%[1]d x i8>", lanes)
 	p("  %%bits = and <%[1]d x i8> %%all, <%[2]s>", lanes, isa.EachBit(lanes))
