@@ -37,7 +37,7 @@ func texts[E interface {
 
 // TestEnums: the schema and the graph have the same names.
 func TestEnums(t *testing.T) {
-	v, err := newValidator()
+	v, err := modelSchema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestEnums(t *testing.T) {
 
 // TestFormats: models can have all ops that importers make, and no other; reading and writing know the same.
 func TestFormats(t *testing.T) {
-	v, err := newValidator()
+	v, err := modelSchema()
 	if err != nil {
 		t.Fatal(err)
 	}

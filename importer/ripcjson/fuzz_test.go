@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(everything))
 	f.Add([]byte(minimal))
 	f.Add([]byte(others))
-	v, err := newValidator()
+	v, err := modelSchema()
 	if err != nil {
 		f.Fatal(err)
 	}

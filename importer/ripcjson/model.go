@@ -111,7 +111,7 @@ func Parse(file string, data []byte, open Opener) (*graph.Graph, error) {
 
 // checked is Parse as o asks for it.
 func checked(ctx context.Context, file string, data []byte, open Opener, o importer.Options) (*graph.Graph, error) {
-	v, err := newValidator()
+	v, err := modelSchema()
 	if err != nil {
 		return nil, err
 	}

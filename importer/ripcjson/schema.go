@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -27,14 +28,14 @@ type validator struct {
 	ops         map[string]*jsonschema.Schema // of nodes by op
 }
 
-// newValidator fails only if the embedded schema is faulty.
-func newValidator() (*validator, error) {
+// modelSchema fails only if the embedded schema is faulty. It takes milliseconds, so models share it.
+var modelSchema = sync.OnceValues(func() (*validator, error) {
 	v, err := compiled(schemas.Model())
 	if err != nil {
 		return nil, fmt.Errorf("schemas/model.json: %w", err)
 	}
 	return v, nil
-}
+})
 
 // compiled is the validator of a schema. Its definition "node" says in allOf, for each op, which
 // definition its nodes are of.
