@@ -235,7 +235,7 @@ func TestThreads(t *testing.T) {
 // TestUnits: each unit of each stage runs once, behind all units of the stage before it, whichever thread takes it: with threads
 // that come back at once for the next run, with more threads than cores, and beside other processes that keep all cores busy.
 func TestUnits(t *testing.T) {
-	const slots, runs = 256, 300
+	const slots, runs = 256, 60
 	p := &ir.Program{Name: "m"}
 	for name, kind := range map[string]ir.BufKind{"x": ir.InputBuf, "y": ir.OutputBuf} {
 		p.Buffers = append(p.Buffers, ir.ProgBuf{Buffer: ir.Buffer{Name: name, Type: ir.I32, Shape: []int{slots}}, Kind: kind})
