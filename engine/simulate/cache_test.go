@@ -90,8 +90,8 @@ func TestDamagedCache(t *testing.T) {
 	t.Setenv(caches.Env, dir)
 	counted(t, path)
 	good := contents(t, dir)
-	if len(good) != 3 {
-		t.Fatalf("the cache holds %d files, not runner, counter and version of qemu", len(good))
+	if len(good) != 4 {
+		t.Fatalf("the cache holds %d files, not runner, counter, version and help of qemu", len(good))
 	}
 	for what, damage := range map[string]func([]byte) []byte{
 		"cut":     func(b []byte) []byte { return b[:len(b)/2] },

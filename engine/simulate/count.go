@@ -46,36 +46,44 @@ func Counter(ctx context.Context, qemu string) ([]byte, error) {
 	})
 }
 
-// pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not
-// know any more. It is asked once for each program that qemu has been.
-func pluginVersion(ctx context.Context, qemu string) (int, error) {
+// ask returns the output of qemu for an option. Each program that qemu has been is asked once.
+func ask(ctx context.Context, qemu, option string) ([]byte, error) {
 	cache, err := caches.OfUser("simulate")
 	if err != nil {
-		return 0, fmt.Errorf("simulate: %w", err)
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	info, err := os.Stat(qemu)
 	if err != nil {
-		return 0, fmt.Errorf("simulate: %w", err)
+		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	key := caches.Key([]byte("qemu version"), []byte(qemu), fmt.Appendf(nil, "%d "+
-		"%v", info.Size(), info.ModTime().UnixNano()))
-	out, ok := cache.Get(key)
-	if !ok {
-		ctx, end := files.LimitTool(ctx, filepath.Base(qemu))
-		defer end()
-		if out, err = exec.CommandContext(ctx, qemu, "--version").Output(); err != nil {
-			if ctx.Err() != nil {
-				err = files.Stopped(ctx)
-			}
-			return 0, fmt.Errorf("simulate: %s --version: %w", qemu, err)
-		}
+	build := fmt.Appendf(nil, "%d %v", info.Size(), info.ModTime().UnixNano())
+	key := caches.Key([]byte("qemu"+option), []byte(qemu), build)
+	if out, ok := cache.Get(key); ok {
+		return out, nil
+	}
+	ctx, end := files.LimitTool(ctx, filepath.Base(qemu))
+	defer end()
+	out, err := exec.CommandContext(ctx, qemu, option).Output()
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("simulate: %s %s: %w", qemu, option, files.Stopped(ctx))
+	case err != nil && len(out) == 0: // the exit code of -h differs between versions
+		return nil, fmt.Errorf("simulate: %s %s: %w", qemu, option, err)
+	}
+	cache.Put(key, out)
+	return out, nil
+}
+
+// pluginVersion returns the version of the plugin interface to claim: qemu refuses one it does not
+// know any more.
+func pluginVersion(ctx context.Context, qemu string) (int, error) {
+	out, err := ask(ctx, qemu, "--version")
+	if err != nil {
+		return 0, err
 	}
 	v := regexp.MustCompile(`version (\d+)\.`).FindSubmatch(out)
 	if v == nil {
 		return 0, fmt.Errorf("simulate: %s --version prints %q, which names no version", qemu, out)
-	}
-	if !ok {
-		cache.Put(key, out)
 	}
 	if major, err := strconv.Atoi(string(v[1])); err == nil && major >= 9 {
 		return 2, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -15,9 +14,9 @@ import (
 // counts, but takes longer.
 
 // hasPlugins reports whether a qemu-user can load the counter.
-func hasPlugins(ctx context.Context, qemu string) bool {
-	help, _ := exec.CommandContext(ctx, qemu, "-h").Output() // its exit code differs between versions
-	return bytes.Contains(help, []byte("-plugin"))
+func hasPlugins(ctx context.Context, qemu string) (bool, error) {
+	help, err := ask(ctx, qemu, "-h")
+	return bytes.Contains(help, []byte("-plugin")), err
 }
 
 // logFile is the file descriptor of the log in qemu, behind the standard ones.

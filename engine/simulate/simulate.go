@@ -140,12 +140,14 @@ func Open(path string, opts Options) (*Machine, error) {
 			return nil, err
 		}
 	}
-	if opts.Count && hasPlugins(ctx, m.qemu) {
-		if m.plugin, err = Counter(ctx, m.qemu); err != nil {
-			return nil, err
-		}
+	if !opts.Count {
+		return m, nil
 	}
-	return m, nil
+	if plugins, err := hasPlugins(ctx, m.qemu); err != nil || !plugins {
+		return m, err
+	}
+	m.plugin, err = Counter(ctx, m.qemu)
+	return m, err
 }
 
 // OpenLibrary is Open for the contents of an artifact.

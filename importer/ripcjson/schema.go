@@ -28,7 +28,7 @@ type validator struct {
 	ops         map[string]*jsonschema.Schema // of nodes by op
 }
 
-// modelSchema fails only if the embedded schema is faulty. It takes milliseconds, so models share it.
+// modelSchema fails only if the embedded schema is faulty. Models share it, since it takes long.
 var modelSchema = sync.OnceValues(func() (*validator, error) {
 	v, err := compiled(schemas.Model())
 	if err != nil {
