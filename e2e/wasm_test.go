@@ -52,7 +52,8 @@ func TestWASM(t *testing.T) {
 		t.Error("the module has imports")
 	}
 	for _, model := range []string{model, "../testdata/qonnx/digits_w1a2.onnx", "../testdata/lce/bconv_bn_relu_valid_c64.tflite"} {
-		rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: model, Options: ripc.Options{Target: "wasm32"}})
+		rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: model, Threads: 2,
+			Options: ripc.Options{Target: "wasm32"}})
 		if err != nil || !rep.OK {
 			t.Errorf("%s: %v %+v", model, err, rep)
 		}
@@ -63,7 +64,7 @@ func TestWASM(t *testing.T) {
 	}
 }
 
-// TestWASMFaults: damaged modules are refused, one thread is all there is, and a context that ends stops the code.
+// TestWASMFaults: damaged modules are refused, a module with its own memory has one thread, and a context that ends stops the code.
 func TestWASMFaults(t *testing.T) {
 	module, path := wasmModule(t, "../examples/digits/digits.json")
 	for _, at := range []int{40, len(module) / 2, len(module) - 40, len(module) - 1} {
@@ -95,21 +96,24 @@ func TestWASMFaults(t *testing.T) {
 	}
 }
 
-// nodeScript compares the outputs of the package beside it with those in a file, and prints the module that ran.
+// nodeScript compares the outputs of the package beside it with those in a file, as often and by as many threads as its
+// arguments say, and prints the module that ran.
 const nodeScript = `import {load} from "./package/index.js";
 import fs from "node:fs";
-const net = await load(), x = fs.readFileSync("x.bin"), want = fs.readFileSync("want.bin");
+const [rounds, threads] = process.argv.slice(2).map(Number);
+const net = await load({threads}), x = fs.readFileSync("x.bin"), want = fs.readFileSync("want.bin");
 const bytes = t => new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
 const n = bytes(net.inputs[0]).length, m = bytes(net.outputs[0]).length;
-for (let i = 0; i < want.length / m; i++) {
+for (let round = 0; round < rounds; round++) for (let i = 0; i < want.length / m; i++) {
   bytes(net.inputs[0]).set(x.subarray(i * n, i * n + n));
   net.run();
   if (Buffer.compare(bytes(net.outputs[0]), want.subarray(i * m, i * m + m))) throw new Error("row " + i + " differs");
 }
-console.log(net.target);
+console.log(net.target, net.threads);
+net.close();
 `
 
-// TestNPM: both modules of a package give the bits of native code, in Node.
+// TestNPM: all modules of a package give the bits of native code in Node, 1,000 times by two threads.
 func TestNPM(t *testing.T) {
 	node := need.Tool(t, "node")
 	const model, rows, size = "../examples/digits/digits.json", 20, 1024
@@ -141,11 +145,14 @@ func TestNPM(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	run("tar", "xzf", "net.tgz")
-	if got := run(node, "test.mjs"); got != "wasm32" && got != "wasm32-relaxed" {
+	if got := run(node, "test.mjs", "1", "1"); got != "wasm32 1" && got != "wasm32-relaxed 1" {
 		t.Errorf("module %s", got)
 	}
-	if got := run(node, "--experimental-wasm-relaxed-simd", "test.mjs"); got != "wasm32-relaxed" {
-		t.Errorf("module %s: is there no fused multiply-add here?", got)
+	for _, args := range [][]string{{"1", "1"}, {"50", "2"}, {"1", "3"}} {
+		got := run(node, append([]string{"--experimental-wasm-relaxed-simd", "test.mjs"}, args...)...)
+		if got != "wasm32-relaxed "+args[1] {
+			t.Errorf("module %s: is there no fused multiply-add here?", got)
+		}
 	}
 }
 
