@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -177,3 +183,74 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadsInBrowser: a page that is cross-origin isolated has two threads, another one thread, and both give equal bits.
+func TestThreadsInBrowser(t *testing.T) {
+	browser := need.Browser(t)
+	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
+		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
+	need.OK(t, err)
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"net.tgz": c.Files[codegen.NPM], "index.html": []byte(isolationPage)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unpack := exec.CommandContext(t.Context(), "tar", "xzf", "net.tgz")
+	unpack.Dir = dir
+	if out, err := unpack.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	files := http.FileServer(http.Dir(dir))
+	for _, threads := range []int{2, 1} {
+		result := make(chan string, 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				text, _ := io.ReadAll(r.Body)
+				result <- string(text)
+				return
+			}
+			if threads > 1 {
+				w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+				w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp")
+			}
+			files.ServeHTTP(w, r)
+		}))
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+			"--user-data-dir="+t.TempDir(), server.URL)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case got := <-result:
+			if want := fmt.Sprintf("%d threads, 0 rows differ", threads); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		case <-ctx.Done():
+			t.Error("the page has no result")
+		}
+		stop()
+		_ = cmd.Wait()
+		server.Close()
+	}
+}
+
+// isolationPage compares two threads, where they can be had, with one.
+const isolationPage = `<!doctype html>
+<script type="module">
+import {load} from "./package/index.js";
+const one = await load(), net = await load({threads: 2});
+let differ = 0;
+for (let round = 0; round < 100; round++) {
+  for (const n of [one, net]) n.inputs[0].data.forEach((_, k, data) => data[k] = (k * round) % 17 / 16);
+  one.run();
+  net.run();
+  if (one.outputs[0].data.some((v, k) => v !== net.outputs[0].data[k])) differ++;
+}
+net.close();
+await fetch("/", {method: "POST", body: net.threads + " threads, " + differ + " rows differ"});
+</script>
+`
