@@ -45,7 +45,7 @@ func TestWASM(t *testing.T) {
 	if !bytes.Equal(module, again) {
 		t.Error("two builds differ")
 	}
-	if most := 90_000; len(module) > most {
+	if most := 115_000; len(module) > most {
 		t.Errorf("%d bytes, more than %d", len(module), most)
 	}
 	m := wazero.NewRuntime(t.Context())

@@ -45,5 +45,6 @@ func wasm32() Target {
 		L2:         256 << 10,
 		Cores:      1,
 		Board:      "browsers, Node and other machines that run WebAssembly with SIMD128",
+		Like:       "x86-64",
 	}
 }
