@@ -162,7 +162,7 @@ func TestNPM(t *testing.T) {
 	}
 }
 
-// TestPage: a page opens from disk, and has run its network.
+// TestPage: a page opens from disk, has run its network, and draws its graph.
 func TestPage(t *testing.T) {
 	browser := need.Browser(t)
 	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
@@ -181,6 +181,9 @@ func TestPage(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the page has no %q", want)
 		}
+	}
+	if dots, lines := strings.Count(string(out), "<circle"), strings.Count(string(out), "<path"); dots != 6 || lines != 5 {
+		t.Errorf("the graph has %d layers and %d tensors between them", dots, lines)
 	}
 }
 
