@@ -188,8 +188,13 @@ func archs() []arch {
 				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
 					"zicbom", "xsmtvdot"},
 			},
-			facts:  factsRISCV,
-			order:  func(string) scheduling { return usual },
+			facts: factsRISCV,
+			order: func(cpu string) scheduling {
+				if cpu == "spacemit-x60" { // its pipeline asks for loads early, and they spill
+					return fewestRegisters
+				}
+				return usual
+			},
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
 		},
 		{
