@@ -114,8 +114,8 @@ faults: setup ## faults at many moments: commands killed and ended, full disks, 
 race: setup ## the race detector, at low priority, on what has goroutines: RACE="./runtime ./engine"
 	RIPC_REQUIRE_TOOLS=1 nice -n 15 $(GO) test -race -count 1 -timeout 90m $(RACE)
 
-property: setup ## random networks on all targets; CASES=10000 FROM=0
-	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM)
+property: setup ## random networks on all targets; CASES=10000 FROM=0; TARGETS=regexp chooses among them
+	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test ./e2e -run '^TestRandomNetworks$$' -v -timeout 0 -cases $(CASES) -from $(FROM) -targets '$(TARGETS)'
 
 claims: ## what is proved of random Funcs, beside what the interpreter sees; CLAIMS=1000000 FROM=0
 	nice -n 15 $(GO) test ./internal/judge -run '^TestClaims$$' -v -timeout 0 -args -claims $(CLAIMS) -from $(FROM)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -31,6 +32,7 @@ import (
 var (
 	cases = flag.Int("cases", 0, "random networks that TestRandomNetworks compiles: 100, or 300 in make thorough, if it is 0")
 	from  = flag.Int("from", 0, "the first of them")
+	only  = flag.String("targets", "", "their targets: a regular expression")
 )
 
 // batch is how many cases are compiled into one library and run by one process. The tools take longer to start than to
@@ -100,7 +102,14 @@ func newRandomRun(t *testing.T) *randomRun {
 			names = append(names, tg.Name)
 		}
 	}
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range names {
+		if !chosen.MatchString(name) {
+			continue
+		}
 		tg, err := ripcTarget(name)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +154,7 @@ func hasCPU(t *testing.T, qemu string, tg targets.Target) bool {
 	return errors.As(exec.CommandContext(t.Context(), qemu, "-cpu", tg.QemuCPU, path).Run(), &exit) && exit.ExitCode() == 120
 }
 
-// sandboxed reports whether a virtual machine of this process, with one thread, runs code for a target.
+// sandboxed reports whether a virtual machine of this process runs code for a target.
 func sandboxed(t targets.Target) bool {
 	return engine.Choose(t.Arch, t.Features, engine.Options{}) == engine.Sandboxed
 }
@@ -188,9 +197,6 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 	}
 	var rep *ripc.VerifyReport
 	threads := 1 + g.IntN(4)
-	if tg, err := ripcTarget(target); err == nil && sandboxed(tg) {
-		threads = 1
-	}
 	if err == nil {
 		o.Schedules = randomTraces(p, target, g)
 		rep, err = ripc.Verify(ctx, ripc.VerifyRequest{Path: path, Options: o, Seed: uint64(b), Threads: threads})

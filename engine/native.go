@@ -46,11 +46,10 @@ func openNative(path string, o Options) (Engine, error) {
 
 // openSandboxed runs a module of WebAssembly.
 func openSandboxed(path string, o Options) (Engine, error) {
-	if o.Threads != 1 {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
-			Why: "the virtual machine for WebAssembly has one thread"}
+	s, err := wasm.Open(path, o.Threads, o.Limit > 0)
+	if one := (*wasm.ThreadsError)(nil); errors.As(err, &one) {
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "a module with a memory of its own has one thread"}
 	}
-	s, err := wasm.Open(path, o.Limit > 0)
 	if err != nil {
 		return nil, err
 	}

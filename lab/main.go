@@ -30,12 +30,13 @@ import (
 	"ripc/lab/records"
 	"ripc/lab/task"
 	"ripc/lab/tuner"
+	"ripc/lab/web"
 )
 
 // tasks lists all tasks.
 func tasks() []*task.Task {
 	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(),
-		tuner.Task(), records.Task(), ledger.Task()}
+		tuner.Task(), records.Task(), ledger.Task(), web.Task()}
 }
 
 func main() {

@@ -53,6 +53,6 @@ func bananaF3() Target {
 	t.Cores, t.Threads = 8, 8
 	t.ClockMHz = 1600 // docs.banana-pi.org/en/BPI-F3
 	t.Board = "Banana Pi F3 (SpacemiT K1), 8 x X60 in order, vectors of 256 bits"
-	t.Like = "rpi3"
+	t.Like = ""
 	return t
 }

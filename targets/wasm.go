@@ -1,11 +1,24 @@
 package targets
 
+import "slices"
+
 // Variants lists targets that run the schedules of t on fewer machines, and faster.
 func (t Target) Variants() []Target {
 	if t.Name == wasm32().Name {
 		return []Target{wasm32Relaxed()}
 	}
 	return nil
+}
+
+// Atomics is the feature of modules of WebAssembly that run in several threads.
+const Atomics = "atomics"
+
+// Threaded is t for code that threads run in one memory. Elsewhere all code is of that kind.
+func (t Target) Threaded() Target {
+	if t.Arch == wasm32().Arch {
+		t.Features = append(slices.Clone(t.Features), Atomics)
+	}
+	return t
 }
 
 // wasm32Relaxed has operations that each machine may round in a way of its own, too. Code uses them
@@ -32,5 +45,6 @@ func wasm32() Target {
 		L2:         256 << 10,
 		Cores:      1,
 		Board:      "browsers, Node and other machines that run WebAssembly with SIMD128",
+		Like:       "x86-64",
 	}
 }

@@ -25,7 +25,7 @@ func (b *build) file(ctx context.Context, back Backend, k codegen.Kind) ([]byte,
 	case codegen.SO, codegen.WASM:
 		return b.linkShared(ctx)
 	case codegen.NPM, codegen.HTML:
-		n, err := b.forWeb(ctx, back)
+		n, err := b.forWeb(ctx, back, k == codegen.NPM)
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +34,11 @@ func (b *build) file(ctx context.Context, back Backend, k codegen.Kind) ([]byte,
 		}
 		return web.Package(n)
 	case codegen.Runnable:
-		return b.runnable(ctx)
+		w, err := b.threaded(back)
+		if err != nil {
+			return nil, err
+		}
+		return w.runnable(ctx)
 	case codegen.Archive:
 		return b.archive(ctx)
 	case codegen.Object:
@@ -56,19 +60,24 @@ func (b *build) file(ctx context.Context, back Backend, k codegen.Kind) ([]byte,
 	return nil, &codegen.KindError{Kind: string(k)}
 }
 
-// forWeb links the modules of the target and its variants.
-func (b *build) forWeb(ctx context.Context, back Backend) (web.Network, error) {
+// forWeb links the modules of the target and its variants, and, if threads, those for several.
+func (b *build) forWeb(ctx context.Context, back Backend, threads bool) (web.Network, error) {
 	n := web.Network{Artifact: b.Description}
 	for _, t := range append(b.Target.Variants(), b.Target) {
 		w, err := b.variant(back, t)
 		if err != nil {
 			return n, err
 		}
-		code, err := w.linkShared(ctx)
+		m := web.Module{Target: t.Name}
+		if m.Code, err = w.linkShared(ctx); err == nil && threads {
+			if w, err = w.threaded(back); err == nil {
+				m.Threaded, err = w.linkShared(ctx)
+			}
+		}
 		if err != nil {
 			return n, err
 		}
-		n.Modules = append(n.Modules, web.Module{Target: t.Name, Code: code})
+		n.Modules = append(n.Modules, m)
 	}
 	return n, nil
 }
@@ -87,6 +96,27 @@ func (b *build) variant(back Backend, t targets.Target) (w *build, err error) {
 		w.tools, w.cache = b.tools, b.cache
 	}
 	return w, err
+}
+
+// threaded is the build of a module that several threads run. Its driver alone is other code: the
+// kernels share nothing. Libraries of other kinds are that already.
+func (b *build) threaded(back Backend) (*build, error) {
+	t := b.Target.Threaded()
+	if len(t.Features) == len(b.Target.Features) {
+		return b, nil
+	}
+	m, d := *b.Image, *b.Description
+	d.Features = t.Features
+	m.Target, m.Description = t, &d
+	w, err := back.newBuild(&m, b.kinds)
+	if err != nil {
+		return nil, err
+	}
+	w.tools, w.cache = b.tools, b.cache
+	for i := range m.Order {
+		w.modules[i].target = b.Target
+	}
+	return w, nil
 }
 
 // join puts the texts of all modules into one, each below a line "MARK module NAME".

@@ -125,6 +125,7 @@ type build struct {
 	*codegen.Image
 	tools   *toolchain.Tools
 	cache   *caches.Cache
+	kinds   []codegen.Kind
 	exports []string
 	modules []module
 	objects [][]byte // of modules, once compiled
@@ -134,7 +135,7 @@ type build struct {
 // programs that are linked with a header. Files for engines go without it: then schedules of a
 // kernel have equal drivers, and a tuner compiles one for all of them.
 func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error) {
-	w := &build{Image: m, exports: abi.Exports(m.Name)}
+	w := &build{Image: m, kinds: kinds, exports: abi.Exports(m.Name)}
 	info := driver.DriverInfo{
 		Name: m.Name, Kernels: map[string]string{}, Units: map[string]int{}, Offsets: m.Offsets,
 		Describe: abi.Describe, Arena: m.Description.ArenaBytes, Scratch: m.Description.ScratchBytes,

@@ -1,6 +1,7 @@
 import {open} from "./run.js";
 
-const files = FILES; // the fastest first
+const targets = TARGETS; // the fastest first
+const isNode = Boolean(globalThis.process?.versions?.node);
 
 async function read(file) {
   const url = new URL(file, import.meta.url);
@@ -10,4 +11,27 @@ async function read(file) {
   return answer.arrayBuffer();
 }
 
-export const load = () => open(files.map(file => () => read(file)));
+async function startWorker(message) {
+  if (isNode) {
+    const {Worker} = await import("node:worker_threads");
+    const worker = new Worker(new URL("./worker.js", import.meta.url));
+    const ready = new Promise((done, fail) => worker.once("message", done).once("error", fail));
+    worker.postMessage(message);
+    await ready;
+    worker.unref();
+    return worker;
+  }
+  const worker = new Worker(new URL("./worker.js", import.meta.url), {type: "module"});
+  const ready = new Promise((done, fail) => Object.assign(worker, {onmessage: done, onerror: fail}));
+  worker.postMessage(message);
+  await ready;
+  return worker;
+}
+
+export const load = ({threads = 1} = {}) => {
+  if (threads > 1 && !isNode && !globalThis.crossOriginIsolated) {
+    console.warn("the page is not cross-origin isolated, so its networks have one thread");
+    threads = 1;
+  }
+  return open(targets.map(t => () => read(threads > 1 ? `${t}.threads.wasm` : `${t}.wasm`)), threads, startWorker);
+};

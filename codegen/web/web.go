@@ -13,6 +13,7 @@ import (
 	"html"
 	"strings"
 
+	"ripc/internal/abi"
 	"ripc/runtime/describe"
 )
 
@@ -24,12 +25,19 @@ type Network struct {
 
 // Module is one of the modules, for a target.
 type Module struct {
-	Target string
-	Code   []byte
+	Target   string
+	Code     []byte
+	Threaded []byte // the same for several threads, which a page from disk has not
 }
 
 //go:embed run.js
-var runText string
+var runFile string
+
+// runText is run.js with its numbers.
+func runText() string { return strings.ReplaceAll(runFile, "SYNC_BYTES", fmt.Sprint(abi.SyncBytes)) }
+
+//go:embed worker.js
+var workerText string
 
 //go:embed index.js
 var indexText string
@@ -39,17 +47,18 @@ var pageText string
 
 // Package is the package, packed as npm packs it: npm install NAME.tgz.
 func Package(n Network) ([]byte, error) {
-	var names []string
-	files := map[string][]byte{"run.js": []byte(runText), "index.d.ts": n.declarations(), "README.md": n.readme()}
+	var targets, names []string
+	files := map[string][]byte{"run.js": []byte(runText()), "worker.js": []byte(workerText),
+		"index.d.ts": n.declarations(), "README.md": n.readme()}
 	for _, m := range n.Modules {
-		names = append(names, m.Target+".wasm")
-		files[m.Target+".wasm"] = m.Code
+		targets, names = append(targets, m.Target), append(names, m.Target+".wasm", m.Target+".threads.wasm")
+		files[m.Target+".wasm"], files[m.Target+".threads.wasm"] = m.Code, m.Threaded
 	}
-	list, err := json.Marshal(names)
+	list, err := json.Marshal(targets)
 	if err != nil {
 		return nil, err
 	}
-	files["index.js"] = []byte(strings.ReplaceAll(indexText, "FILES", string(list)))
+	files["index.js"] = []byte(strings.ReplaceAll(indexText, "TARGETS", string(list)))
 	files["package.json"], err = json.MarshalIndent(map[string]any{
 		"name": strings.ToLower(n.Name), "version": "1.0.0", "description": "A network that ripc compiled",
 		"type": "module", "main": "index.js", "types": "index.d.ts", "sideEffects": false,
@@ -60,7 +69,8 @@ func Package(n Network) ([]byte, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	pack := tar.NewWriter(zip)
-	for _, name := range append([]string{"package.json", "README.md", "index.js", "index.d.ts", "run.js"}, names...) {
+	for _, name := range append([]string{"package.json", "README.md", "index.js", "index.d.ts", "run.js",
+		"worker.js"}, names...) {
 		h := &tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(files[name])), Format: tar.FormatUSTAR}
 		if err := pack.WriteHeader(h); err != nil {
 			return nil, err
@@ -108,16 +118,20 @@ export interface Network {
   readonly name: string;
   /** The module that this machine runs. */
   readonly target: string;
+  /** The threads that it has: one in a page that is not cross-origin isolated. */
+  readonly threads: number;
 `)
 	fmt.Fprintf(&out, "  readonly inputs: [%s];\n  readonly outputs: [%s];\n", list(n.Inputs), list(n.Outputs))
 	out.WriteString(`  readonly stages: Stage[];
   readonly description: object;
   run(): void;
   runStage(stage: number): void;
+  /** Ends the other threads. */
+  close(): void;
 }
 
 /** Loads the fastest module that this machine can run. */
-export function load(): Promise<Network>;
+export function load(options?: {threads?: number}): Promise<Network>;
 `)
 	return []byte(out.String())
 }
@@ -138,7 +152,7 @@ func Page(n Network) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := strings.ReplaceAll(runText, "export ", "")
+	run := strings.ReplaceAll(runText(), "export ", "")
 	return []byte(strings.NewReplacer("TITLE", html.EscapeString(n.Name), "RUN", run, "MODULES", string(list)).
 		Replace(pageText)), nil
 }

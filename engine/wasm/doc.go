@@ -2,7 +2,10 @@
 // A module cannot leave its memory, so its faults are errors.
 package wasm
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Arch is the architecture of modules, as descriptions name it.
 const Arch = "wasm32"
@@ -13,6 +16,13 @@ func Lacks(features []string) string {
 		return relaxed
 	}
 	return ""
+}
+
+// ThreadsError says that a module has one thread, since its memory is its own.
+type ThreadsError struct{ Threads int }
+
+func (e *ThreadsError) Error() string {
+	return fmt.Sprintf("%d threads: the module has a memory of its own, and so one thread", e.Threads)
 }
 
 // TrapError says that the virtual machine stopped the module's code.

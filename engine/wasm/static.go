@@ -11,7 +11,7 @@ import (
 type Session struct{ runtime.Session }
 
 // Open returns runtime.ErrPlatform.
-func Open(string, bool) (*Session, error) { return nil, runtime.ErrPlatform }
+func Open(string, int, bool) (*Session, error) { return nil, runtime.ErrPlatform }
 
 // Description returns nil.
 func (s *Session) Description() *describe.Artifact { return nil }

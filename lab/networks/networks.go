@@ -56,7 +56,7 @@ func Task() *task.Task {
 			return true, r.compare(ctx, only, out)
 		},
 		Versions: func(ctx context.Context) ([]string, error) {
-			if r.findPeer(ctx); r.version == "" {
+			if r.python, r.version = FindPeer(ctx); r.version == "" {
 				return nil, nil
 			}
 			return []string{"onnxruntime " + r.version}, nil
@@ -259,8 +259,9 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 //go:embed onnx_twin.py
 var script string
 
-// findPeer looks where make bench-peers keeps onnxruntime, and for python3.
-func (r *runner) findPeer(ctx context.Context) {
+// FindPeer returns a Python with onnxruntime and the version of that, both "" if there is none. It
+// looks where make bench-peers keeps onnxruntime, and for python3.
+func FindPeer(ctx context.Context) (python, version string) {
 	pythons := []string{"python3"}
 	if dir, err := caches.Root(); err == nil {
 		pythons = append([]string{filepath.Join(dir, "peers", "onnx", "bin", "python")}, pythons...)
@@ -269,10 +270,19 @@ func (r *runner) findPeer(ctx context.Context) {
 		out, err := exec.CommandContext(ctx, python, "-c", "import onnx, onnxruntime; "+
 			"print(onnxruntime.__version__)").Output()
 		if err == nil {
-			r.python, r.version = python, string(bytes.TrimSpace(out))
-			return
+			return python, string(bytes.TrimSpace(out))
 		}
 	}
+	return "", ""
+}
+
+// WriteTwin writes the float network of a model as an ONNX model.
+func WriteTwin(ctx context.Context, python, model, onnx string) error {
+	out, err := exec.CommandContext(ctx, python, "-c", script, model, onnx).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the float network of %s: %w\n%s", model, err, out)
+	}
+	return nil
 }
 
 // timePeer returns the least time of a run with one thread, in milliseconds.

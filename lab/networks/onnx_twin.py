@@ -1,5 +1,5 @@
 """Makes an ONNX model of the float network in whose place a ripc model stands: the same layers and shapes, random weights. Prints the least
-time of a run on one thread, in milliseconds."""
+time of a run on one thread, in milliseconds, or writes the model to a second argument."""
 import json
 import os
 import struct
@@ -126,6 +126,9 @@ result = model["outputs"][0]
 graph = helper.make_graph(nodes, model["name"], [value(image["name"], graph_shape)], [value(of[result], shape[result])], constants)
 made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
 made.ir_version = 8
+if len(sys.argv) > 2:
+    onnx.save(made, sys.argv[2])
+    sys.exit()
 options = onnxruntime.SessionOptions()
 options.intra_op_num_threads = options.inter_op_num_threads = 1
 session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])

@@ -216,13 +216,20 @@ func readStarts(dir fs.FS, name string) (starts []start, err error) {
 // startsFile is the end of the name of the file of starts.
 const startsFile = ".starts.gz"
 
+// begin indexes the starts. A target of another architecture begins its searches there, too, but
+// the costs of kernels there are not its own.
 func (m *Model) begin(starts []start) {
 	m.starts, m.records = map[string][]start{}, map[string][]Record{}
+	fitted, err := targets.Lookup(m.Target)
+	isForeign := err == nil && fitted.Arch != m.target.Arch
 	for _, s := range starts {
 		for _, e := range s.Extents {
 			s.sizes = append(s.sizes, size(e))
 		}
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
+		if isForeign {
+			continue
+		}
 		m.records[s.Kernel] = append(m.records[s.Kernel],
 			Record{s.Strategy, s.values(), s.Cost, s.Cost * m.turns(s.Blocks, s.Full)})
 	}

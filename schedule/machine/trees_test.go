@@ -181,4 +181,18 @@ func TestStarts(t *testing.T) {
 	if got := learned.Records(f(12).Key()); len(got) != 0 {
 		t.Errorf("records of another: %v", got)
 	}
+	like, err := targets.Lookup("riscv64-v128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, err = machine.Learn(t.Context(), l, like, machine.Weights{Target: m.Name, Unit: "cycles"}, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := learned.Starts(learned.Define(f(12)), "words", domains); len(got) == 0 {
+		t.Error("no starts on another architecture")
+	}
+	if got := learned.Records(f(40).Key()); len(got) != 0 {
+		t.Errorf("records of another architecture: %v", got)
+	}
 }

@@ -12,10 +12,12 @@ type arch struct {
 	// Futex is the system call futex with its number, as an instruction and its constraints. Its
 	// arguments are an address, an operation, a number, and no time limit.
 	Futex, FutexNumber string
-	// Wake and Sleep do so without a system call, at %gate. Sleep returns at once if the word there
-	// is not %g.
+	// Wake and Sleep do so without a system call, at %gate, where threads share memory. Sleep
+	// returns at once if the word there is not %g.
 	Wake, Sleep string
-	base        string // the target with code for every Linux CPU of the architecture
+	// Awake says that thread 0 never sleeps: a web page must not, and its thread is that one.
+	Awake bool
+	base  string // the target with code for every Linux CPU of the architecture
 	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
 	// "needs"
 	cpu  string
@@ -109,12 +111,19 @@ func archs(name string) (arch, bool) {
 		// There is no float setting to change, and no feature to look for: a machine that lacks one
 		// does not load the module.
 		return arch{
+			Declare: "declare i32 @llvm.wasm.memory.atomic.wait32(ptr, i32, i64)\n" +
+				"declare i32 @llvm.wasm.memory.atomic.notify(ptr, i32)\n",
 			Pause: `call void asm sideeffect "", "~{memory}"()`,
 			Yield: "add i32 0, 0",
-			Spins: 1,
+			Spins: 10000,
+			// A short sleep, since a virtual machine may be unable to stop a thread that sleeps.
+			Wake:  "  %woken = call i32 @llvm.wasm.memory.atomic.notify(ptr %gate, i32 -1)\n",
+			Sleep: "  %slept = call i32 @llvm.wasm.memory.atomic.wait32(ptr %gate, i32 %g, i64 10000000)\n",
+			Awake: true,
 			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
 			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
-				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}, "relaxed-simd": {{"valid", 0}}},
+				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}, "atomics": {{"valid", 0}},
+				"relaxed-simd": {{"valid", 0}}},
 			// The square of 1 + 2^-12, less 1 + 2^-11, is 2^-24. Rounded twice, it is 0.
 			probe: probe{"relaxed-simd",
 				"declare <4 x float> @llvm.wasm.relaxed.madd.v4f32(<4 x float>, <4 x float>, <4 x float>)\n",

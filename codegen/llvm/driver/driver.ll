@@ -191,7 +191,7 @@ zero:
 
 wake: {{/* FUTEX_WAKE_PRIVATE, all */}}
 {{if .Arch.Futex}}  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 129, {{.Arch.Word}} 2147483647, {{.Arch.Word}} 0)
-{{else}}{{.Arch.Wake}}{{end}}  br label %done
+{{else if .Row.Shares}}{{.Arch.Wake}}{{end}}  br label %done
 
 done:
   ret void
@@ -199,7 +199,7 @@ done:
 {{/* wait returns once another stage than number g has been opened. It looks for about 20 microseconds, then sleeps. Who
 opens a stage counts it before it looks for sleepers, and a sleeper counts itself before the kernel compares the number with g:
 so none sleeps on. */}}
-define internal void @wait(ptr %sync, i32 %g) noinline #0 {
+define internal void @wait(ptr %sync, i32 %g, i32 %tid) noinline #0 {
 entry:
   %gate = getelementptr i8, ptr %sync, i32 {{.ABI.Stage}}
   %asleep = getelementptr i8, ptr %sync, i32 {{.ABI.Asleep}}
@@ -212,8 +212,11 @@ look:
   br i1 %same, label %idle, label %done
 
 idle:
-  %patient = icmp ult i32 %spin, {{.Arch.Spins}}
-  br i1 %patient, label %pause, label %sleep
+{{if .Arch.Awake}}  %few = icmp ult i32 %spin, {{.Arch.Spins}}
+  %first = icmp eq i32 %tid, 0
+  %patient = or i1 %few, %first
+{{else}}  %patient = icmp ult i32 %spin, {{.Arch.Spins}}
+{{end}}  br i1 %patient, label %pause, label %sleep
 
 pause:
   {{.Arch.Pause}}
@@ -225,7 +228,7 @@ sleep: {{/* FUTEX_WAIT_PRIVATE while the number is g */}}
 {{if .Arch.Futex}}{{if .Narrow}}  %value = or i32 %g, 0
 {{else}}  %value = zext i32 %g to i64
 {{end}}  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 128, {{.Arch.Word}} %value, {{.Arch.Word}} 0)
-{{else}}{{.Arch.Sleep}}{{end}}  %after = atomicrmw sub ptr %asleep, i32 1 seq_cst, align 4
+{{else if .Row.Shares}}{{.Arch.Sleep}}{{end}}  %after = atomicrmw sub ptr %asleep, i32 1 seq_cst, align 4
   br label %look
 
 done:
@@ -341,7 +344,7 @@ idle:
   br i1 %over, label %leave, label %rest
 
 rest:
-  call void @wait(ptr %sync, i32 %g)
+  call void @wait(ptr %sync, i32 %g, i32 %tid)
   br label %round
 
 leave:

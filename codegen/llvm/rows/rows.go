@@ -27,6 +27,7 @@ type Row struct {
 	// register in units of 64 bits. Without it, code would ask the machine at each spill.
 	VScale int
 	Format Format // of objects and libraries
+	Shares bool   // of modules: threads are instances with one memory, which the module imports
 	// Emulation is ld.lld's -m. PageSize, in bytes, is the largest page that a kernel for the
 	// target may use (Linux on Arm runs with 4, 16 or 64 KiB): it costs address space, but no byte
 	// of the file.
@@ -187,8 +188,13 @@ func archs() []arch {
 				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
 					"zicbom", "xsmtvdot"},
 			},
-			facts:  factsRISCV,
-			order:  func(string) scheduling { return usual },
+			facts: factsRISCV,
+			order: func(cpu string) scheduling {
+				if cpu == "spacemit-x60" { // its pipeline asks for loads early, and they spill
+					return fewestRegisters
+				}
+				return usual
+			},
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
 		},
 		{
@@ -210,6 +216,7 @@ func Of(t targets.Target) (row Row, ok bool) {
 			if t.Has("v") {
 				row.VScale = t.VectorBits / 64
 			}
+			row.Shares = t.Has(targets.Atomics)
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
 			row.scheduling, row.Facts, row.SlowPairSums = a.order(t.CPU), a.facts(t), t.SlowPairSums
 			return row, true

@@ -3,6 +3,7 @@ package toolchain
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 
 	"ripc/codegen/llvm/rows"
@@ -16,10 +17,14 @@ func (wasmFiles) maps() bool      { return false }
 func (wasmFiles) flags() []string { return nil }
 
 // link strips names, since the linker writes that of the temporary file among them. Callers lay out
-// memory behind __heap_base, and give each thread a stack.
-func (wasmFiles) link(ctx context.Context, t *Tools, _ rows.Row, l linking) error {
+// memory behind __heap_base. A memory that is shared is the caller's own, and each instance needs a
+// stack of its own: __stack_pointer is that of the first one.
+func (wasmFiles) link(ctx context.Context, t *Tools, row rows.Row, l linking) error {
 	args := []string{"--no-entry", "--gc-sections", "--fatal-warnings", "--strip-all", "--threads=1", "--stack-first",
 		"--export=__heap_base", "--export=__stack_pointer"}
+	if row.Shares {
+		args = append(args, "--import-memory", "--shared-memory", fmt.Sprint("--max-memory=", int64(1)<<32))
+	}
 	for _, e := range l.exports {
 		args = append(args, "--export="+e)
 	}
