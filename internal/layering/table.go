@@ -129,6 +129,7 @@ func Table() []Row {
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 
+		{"scripts/modulepath", []string{"internal/files"}, nil},                      // another path for the module
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // the shipped files
 
 		{"schemas", nil, nil},
