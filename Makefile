@@ -39,7 +39,7 @@ build: ## build bin/ripc; BIN=bin
 workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
 	$(GO) run ./scripts/release -workers $(BIN)
 
-release: ## what is shipped for linux on amd64, arm64, armv7 and riscv64: archives, checksums and lists of parts in RELEASE=build/release
+release: ## what is shipped for linux on amd64, arm64, armv7 and riscv64: archives, .deb, wheels, a Dockerfile, checksums and lists of parts in RELEASE=build/release
 	$(GO) run ./scripts/release -out $(RELEASE)
 
 demo: setup build ## compile, check and run a network
@@ -106,7 +106,7 @@ module-path: ## give the module the path under which it is published: MODULE=git
 	$(GO) run ./scripts/modulepath $(MODULE)
 
 packages: setup ## what is shipped, built and installed as users do: go install, pip, dpkg; some minutes
-	RIPC_REQUIRE_PACKAGES=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m ./scripts/...
+	RIPC_REQUIRE_PACKAGES=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m -run '^TestGoInstall$$|^TestPackages$$' ./scripts/... ./e2e
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...
