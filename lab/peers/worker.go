@@ -35,7 +35,7 @@ type (
 	}
 	order struct {
 		Runs int `json:"runs,omitempty"`
-		// Inputs is a .npy file of inputs. Outputs is the file to write, with the first output of each.
+		// Inputs is a .npy file of inputs, Outputs the file to write: the first output of each.
 		Inputs  string `json:"inputs,omitempty"`
 		Outputs string `json:"outputs,omitempty"`
 	}
