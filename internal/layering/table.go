@@ -110,7 +110,7 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys", "golang.org/x/sync"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"report", []string{".", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
+		{"report", []string{".", "internal/files", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
 
 		{"e2e", nil, nil}, // tests only
 		{"measure/limits", []string{"caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
