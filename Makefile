@@ -24,7 +24,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin module-path packages cross fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -39,7 +39,7 @@ build: ## build bin/ripc; BIN=bin
 workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
 	$(GO) run ./scripts/release -workers $(BIN)
 
-release: ## what is shipped for linux on amd64, arm64, armv7 and riscv64: archives, checksums and lists of parts in RELEASE=build/release
+release: ## what is shipped for linux on amd64, arm64, armv7 and riscv64: archives, .deb, wheels, a Dockerfile, checksums and lists of parts in RELEASE=build/release
 	$(GO) run ./scripts/release -out $(RELEASE)
 
 demo: setup build ## compile, check and run a network
@@ -101,6 +101,17 @@ twin: build ## the training twin: PyTorch in build/venv, some gigabytes (or TWIN
 	@scripts/setup-twin.sh
 	cd twin && PYTHONDONTWRITEBYTECODE=1 RIPC=$(abspath $(BIN))/ripc $(TWIN_PYTHON) -m pytest -q
 	cd e2e && RIPC_REQUIRE_TWIN=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 20m -run '^TestTwin'
+
+module-path: ## give the module the path under which it is published: MODULE=github.com/OWNER/ripc
+	$(GO) run ./scripts/modulepath $(MODULE)
+
+cross: ## vet the command for macOS and Windows, which inspect and compile there
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./cmd/ripc
+	GOOS=darwin GOARCH=amd64 $(GO) build -o /dev/null ./cmd/ripc
+	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/ripc
+
+packages: setup ## what is shipped, built and installed as users do: go install, pip, dpkg; some minutes
+	RIPC_REQUIRE_PACKAGES=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m -run '^TestGoInstall$$|^TestPackages$$' ./scripts/... ./e2e
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,9 @@ import (
 	"ripc"
 	"ripc/ir"
 )
+
+// module is the module's path, which its owner may change (make module-path).
+var module = reflect.TypeFor[ripc.BenchResult]().PkgPath()
 
 // TestPublicTypes type-checks what packages offer to other modules, and fails where a type of an internal package can be reached from
 // there: nobody outside could name it, and `go doc` shows nothing of it.
@@ -31,7 +35,10 @@ func TestPublicTypes(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
 		exports[path] = file
-		if folders := strings.Split(path, "/"); folders[0] == "ripc" && !slices.ContainsFunc(own, func(name string) bool { return slices.Contains(folders, name) }) {
+		if path != module && !strings.HasPrefix(path, module+"/") {
+			continue
+		}
+		if folders := strings.Split(strings.TrimPrefix(path, module), "/"); !slices.ContainsFunc(own, func(name string) bool { return slices.Contains(folders, name) }) {
 			public = append(public, path)
 		}
 	}
@@ -95,7 +102,7 @@ func (w walker) visit(where string, t types.Type) {
 		w.visit(where, types.Unalias(t))
 	case *types.Named:
 		pkg := t.Obj().Pkg()
-		if pkg == nil || pkg.Path() != "ripc" && !strings.HasPrefix(pkg.Path(), "ripc/") {
+		if pkg == nil || pkg.Path() != module && !strings.HasPrefix(pkg.Path(), module+"/") {
 			return // the standard library's, or another module's
 		}
 		if strings.Contains(pkg.Path(), "/internal/") && !w.named[t] {
@@ -139,18 +146,18 @@ func TestWalker(t *testing.T) {
 	named := func(path, name string, u types.Type) *types.Named {
 		return types.NewNamed(types.NewTypeName(token.NoPos, types.NewPackage(path, "p"), name, nil), u, nil)
 	}
-	hidden := named("ripc/internal/x", "T", types.Typ[types.Int])
+	hidden := named(module+"/internal/x", "T", types.Typ[types.Int])
 	field := types.NewField(token.NoPos, nil, "F", types.NewSlice(types.NewPointer(hidden)), false)
-	unexported := types.NewField(token.NoPos, nil, "f", types.NewPointer(named("ripc/internal/x", "U", types.Typ[types.Int])), false)
+	unexported := types.NewField(token.NoPos, nil, "f", types.NewPointer(named(module+"/internal/x", "U", types.Typ[types.Int])), false)
 	var found []string
 	w := newWalker(func(where, what string) { found = append(found, where+" "+what) })
-	w.visit("S", named("ripc/compile", "S", types.NewStruct([]*types.Var{field, unexported}, nil)))
-	if len(found) != 1 || found[0] != "S.F ripc/internal/x.T" {
+	w.visit("S", named(module+"/compile", "S", types.NewStruct([]*types.Var{field, unexported}, nil)))
+	if len(found) != 1 || found[0] != "S.F "+module+"/internal/x.T" {
 		t.Errorf("found %q", found)
 	}
 	found, w = nil, newWalker(w.found)
 	w.named[hidden] = true
-	if w.visit("S", named("ripc/compile", "S", types.NewStruct([]*types.Var{field}, nil))); len(found) > 0 {
+	if w.visit("S", named(module+"/compile", "S", types.NewStruct([]*types.Var{field}, nil))); len(found) > 0 {
 		t.Errorf("what has a public name is internal: %q", found)
 	}
 }

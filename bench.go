@@ -326,10 +326,40 @@ type ReportResult struct {
 	Bench      *BenchResult `json:"bench"`
 	// Twin is the float network of the same layers, measured after this one; nil with the reason in
 	// NoTwin.
-	Twin   *TwinResult `json:"float_twin,omitempty"`
-	NoTwin string      `json:"no_float_twin,omitempty"`
+	Twin    *TwinResult       `json:"float_twin,omitempty"`
+	NoTwin  string            `json:"no_float_twin,omitempty"`
+	Against *ReportComparison `json:"against,omitempty"` // an earlier report
 	// Limits are the limits of this machine, measured after the networks; none if it is simulated.
 	Limits []Limit `json:"limits"`
+}
+
+// ReportComparison compares a report with an earlier one of the same network, target and threads.
+type ReportComparison struct {
+	File  string           `json:"file"` // of the earlier one
+	Bench *BenchComparison `json:"bench"`
+	// Sizes are bytes of both: weights, workspace, and of boards flash and RAM.
+	Sizes []CostChange `json:"sizes"`
+}
+
+// CompareReports compares now with before, which was read from file. It fails as CompareBench does.
+func CompareReports(file string, before, now *ReportResult) (*ReportComparison, error) {
+	bench, err := CompareBench(before.Bench, now.Bench, 0)
+	if err != nil {
+		return nil, err
+	}
+	c := &ReportComparison{File: file, Bench: bench}
+	add := func(name string, was, is int64) {
+		if was > 0 && is > 0 {
+			c.Sizes = append(c.Sizes, CostChange{name, float64(was), float64(is), float64(is) / float64(was)})
+		}
+	}
+	add("weights and tables", before.Inspection.WeightBytes, now.Inspection.WeightBytes)
+	add("workspace", before.Inspection.WorkspaceBytes, now.Inspection.WorkspaceBytes)
+	if was, is := before.Bench.Footprint, now.Bench.Footprint; was != nil && is != nil {
+		add("flash", was.Flash, is.Flash)
+		add("RAM with stack", was.RAM+was.Stack, is.RAM+is.Stack)
+	}
+	return c, nil
 }
 
 // TwinResult is the size and the time of a float twin.

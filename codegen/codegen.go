@@ -26,8 +26,8 @@ import (
 type Backend interface {
 	// Name is the back end's name in --backend.
 	Name() string
-	// Kinds lists the files that the back end can make for some target. Build makes Header and
-	// Ripir by itself.
+	// Kinds lists the files that the back end can make for some target. Build makes headers,
+	// Rust and Ripir by itself.
 	Kinds() []Kind
 	// Accepts fails with *TargetError if the back end cannot make k, one of Kinds, for t.
 	Accepts(t targets.Target, k Kind) error
@@ -141,7 +141,7 @@ type job struct {
 func assign(in Input, backends []Backend) ([]job, error) {
 	var jobs []job
 	for _, k := range in.Emit {
-		if k == Ripir || k == Header {
+		if k.OfAll() {
 			continue
 		}
 		b, err := backendFor(k, in.Target, backends)
@@ -167,7 +167,7 @@ func assign(in Input, backends []Backend) ([]job, error) {
 		return nil, &TargetError{Backend: "any", Target: in.Target.Name, Reason: "none was given that knows it"}
 	}
 	for _, k := range in.Emit {
-		if (k == Ripir || k == Header) && !slices.Contains(jobs[0].kinds, k) {
+		if k.OfAll() && !slices.Contains(jobs[0].kinds, k) {
 			jobs[0].kinds = append(jobs[0].kinds, k)
 		}
 	}
@@ -196,7 +196,7 @@ func backendFor(k Kind, t targets.Target, backends []Backend) (Backend, error) {
 	}
 	var possible []string
 	for _, kind := range Kinds() {
-		if kind == Header || kind == Ripir ||
+		if kind.OfAll() ||
 			slices.ContainsFunc(backends, func(b Backend) bool { return slices.Contains(kindsFor(b, t), kind) }) {
 			possible = append(possible, string(kind))
 		}
@@ -214,6 +214,10 @@ func (j job) run(ctx context.Context, files map[Kind][]byte) error {
 		switch k {
 		case Header:
 			files[k] = j.image.HeaderText()
+		case Plus:
+			files[k] = j.image.wrapper(plusText, j.image.ABI)
+		case Rust:
+			files[k] = j.image.wrapper(rustText, j.image.ABI)
 		case Ripir:
 			files[k] = []byte(j.image.Program.String())
 		default:

@@ -19,6 +19,14 @@ import (
 //go:embed header.h
 var headerText string
 
+// plusText and rustText are templates of the same input: the network as an object of C++ or Rust.
+//
+//go:embed header.hpp
+var plusText string
+
+//go:embed header.rs
+var rustText string
+
 // Common declares the types that headers and sources of all networks share.
 //
 //go:embed common.h
@@ -54,7 +62,10 @@ func (h header) Group(macro, title string, ts []describe.Tensor) tensors {
 func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
 
 // header writes the C header for code with the given hash of its build.
-func (m *Image) header(hash string) []byte {
+func (m *Image) header(hash string) []byte { return m.wrapper(headerText, hash) }
+
+// wrapper fills the template text for code with the given hash of its build.
+func (m *Image) wrapper(text, hash string) []byte {
 	d := m.Description
 	h := header{Artifact: d, Program: m.Program.Name, Upper: strings.ToUpper(d.Name), Hash: hash,
 		Run: abi.Run(d.Name, hash), Common: Common, Stack: stackFrames, Align: abi.Align,
@@ -69,7 +80,7 @@ func (m *Image) header(hash string) []byte {
 		}
 		return n
 	}
-	t := template.Must(template.New("header.h").Funcs(template.FuncMap{
+	t := template.Must(template.New("header").Funcs(template.FuncMap{
 		"comment": Comment, "literal": literal, "upper": func(s string) string { return strings.ToUpper(CleanName(s)) },
 		"shape":    func(s []int) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(s), "[]"), " ", ", ") },
 		"encoding": encodingText, "meaning": meaning, "elems": elems,
@@ -77,7 +88,7 @@ func (m *Image) header(hash string) []byte {
 		"bytes":  func(t describe.Tensor) int { return elems(t) * ctypes()[t.DType].bytes },
 		"scale":  func(t describe.Tensor) string { s, _ := scaleAndOffset(t); return floatLiteral(s) },
 		"offset": func(t describe.Tensor) string { _, o := scaleAndOffset(t); return floatLiteral(o) },
-	}).Parse(headerText))
+	}).Parse(text))
 	var b bytes.Buffer
 	if err := t.Execute(&b, h); err != nil {
 		panic("BUG: " + err.Error())

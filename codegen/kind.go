@@ -17,6 +17,9 @@ const (
 	HTML    Kind = "html"  // page with modules in it, which opens from disk
 	Archive Kind = "a"     // static library
 	Header  Kind = "h"     // C header for so, a, o and c
+	Plus    Kind = "hpp"   // C++ header around h: memory, threads, spans
+	Rust    Kind = "rs"    // module of Rust, the same
+	Package Kind = "zip"   // C source and header as a library for Zephyr, PlatformIO, Arduino, ESP-IDF, CMake
 	Object  Kind = "o"     // object file, the content of a
 	LL      Kind = "ll"    // LLVM text of all modules, before optimization
 	Asm     Kind = "s"     // assembly of all modules
@@ -39,8 +42,11 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Object, LL, Asm, Source, Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, Ripir}
 }
+
+// OfAll reports whether Build makes k by itself, whatever the back ends.
+func (k Kind) OfAll() bool { return k == Header || k == Plus || k == Rust || k == Ripir }
 
 // KindError says that no back end makes a kind of file.
 type KindError struct {

@@ -121,7 +121,7 @@ func checkBackend(name string, t targets.Target, kinds []codegen.Kind) error {
 	}
 	// Build makes these
 	made := slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool {
-		return k == codegen.Header || k == codegen.Ripir
+		return k.OfAll()
 	})
 	reason := refusal(use[0], t, nil)
 	for _, k := range made {
@@ -173,7 +173,7 @@ func DefaultEmit(target, backend string) []codegen.Kind {
 func DefaultTarget(kinds []codegen.Kind) string {
 	has := func(t targets.Target) bool {
 		return !slices.ContainsFunc(kinds, func(k codegen.Kind) bool {
-			return k != codegen.Header && k != codegen.Ripir && len(backendsFor(t, []codegen.Kind{k})) == 0
+			return !k.OfAll() && len(backendsFor(t, []codegen.Kind{k})) == 0
 		})
 	}
 	if host, err := targets.Host(); err == nil && has(host) {

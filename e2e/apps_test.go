@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -170,6 +172,61 @@ func TestApps(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	})
+	t.Run("rust", func(t *testing.T) {
+		need.App(t, "cargo")
+		env := []string{"RIPC=" + filepath.Join(a.dir, "bin", "ripc"), "CARGO_TARGET_DIR=" + t.TempDir()}
+		mustSay(t, a.run(t, env, "examples/rust", "cargo", append([]string{"run", "--offline", "--quiet"}, a.data...)...), "host")
+	})
+	t.Run("cpp", func(t *testing.T) { // for this machine examples/cpp/README.md has the commands
+		need.App(t, "aarch64-linux-gnu-g++")
+		need.Tool(t, "qemu-aarch64")
+		dir := t.TempDir()
+		a.run(t, nil, "", "bin/ripc", "compile", "examples/digits/digits.json", "--target", "rpi3", "--emit", "a,h,hpp", "-o", filepath.Join(dir, "digits"))
+		program := filepath.Join(dir, "cpp")
+		a.run(t, nil, "", "aarch64-linux-gnu-g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread", "-static", "-I"+dir,
+			"examples/cpp/main.cpp", filepath.Join(dir, "digits.a"), "-o", program)
+		mustSay(t, a.run(t, nil, "", "qemu-aarch64", append([]string{program}, a.data...)...), "rpi3")
+	})
+	t.Run("package of source", func(t *testing.T) { // as a folder of CMake; the facts for other build systems are compared with its files
+		need.App(t, "cmake")
+		dir := t.TempDir()
+		a.run(t, nil, "", "bin/ripc", "compile", "examples/digits/digits.json", "--target", "cortex-m4", "--emit", "zip", "-o", filepath.Join(dir, "digits"))
+		z, err := zip.OpenReader(filepath.Join(dir, "digits.zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		if err := os.CopyFS(dir, z); err != nil {
+			t.Fatal(err)
+		}
+		var manifest struct {
+			Name, Version, Headers string
+			Build                  struct{ SrcDir, IncludeDir string }
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "digits", "library.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &manifest)
+		}
+		if err != nil || manifest.Name != "digits" || manifest.Version != ripc.Version {
+			t.Errorf("PlatformIO reads %+v, %v", manifest, err)
+		}
+		for _, f := range []string{filepath.Join(manifest.Build.SrcDir, "digits.c"), filepath.Join(manifest.Build.IncludeDir, manifest.Headers), "zephyr/module.yml", "library.properties"} {
+			if _, err := os.Stat(filepath.Join(dir, "digits", f)); err != nil {
+				t.Error(err)
+			}
+		}
+		list := "cmake_minimum_required(VERSION 3.16)\nproject(x C)\nadd_subdirectory(digits)\nadd_executable(app " + filepath.Join(a.dir, "examples/c-app/main.c") +
+			")\ntarget_link_libraries(app digits)\n" +
+			"function(zephyr_library_named)\nendfunction()\nfunction(zephyr_include_directories dir)\nendfunction()\n" + // Zephyr's, in its place
+			"function(zephyr_library_sources file)\nget_filename_component(f ${file} ABSOLUTE)\nif(NOT EXISTS ${f})\nmessage(FATAL_ERROR ${f})\nendif()\nendfunction()\n" +
+			"add_subdirectory(digits/zephyr)\n"
+		if err := os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.run(t, nil, dir, "cmake", "-S", ".", "-B", "b", "-DCMAKE_BUILD_TYPE=Release")
+		a.run(t, nil, dir, "cmake", "--build", "b")
+		mustSay(t, a.run(t, nil, dir, "b/app", a.data...), "cortex-m4")
 	})
 	t.Run("go", func(t *testing.T) {
 		mod := filepath.Join(a.dir, "examples", "go-app", "go.mod")

@@ -32,6 +32,7 @@ var notRun = []struct{ command, why string }{
 	{"python3.11 -m venv ", "installs TensorFlow"},
 	{"build/larq/", "installs TensorFlow"},
 	{"python3 examples/digits/", "needs PyTorch and Brevitas"},
+	{"cd examples/rust ", "TestApps does so in a copy"},
 	{"cd examples/go-app ", "TestApps does so in a copy"},
 	{"build/go-app ", "TestApps runs it"},
 	{"bin/ripc bench examples/squeezenet/squeezenet.json --threads 1 --per-layer", "measures for a minute"},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ripc"
+	"ripc/internal/files"
 	"ripc/internal/human"
 	"ripc/internal/svg"
 	"ripc/internal/tensorio"
@@ -50,6 +51,41 @@ func Write(w io.Writer, r *ripc.ReportResult) error {
 	return err
 }
 
+// Read reads the figures of a page that Write wrote, or of the same as JSON.
+func Read(path string) (*ripc.ReportResult, error) {
+	text, err := files.ReadText(path)
+	if err != nil {
+		return nil, &FileError{Path: path, Err: files.Cause(err)}
+	}
+	if _, rest, ok := bytes.Cut(text, []byte(`<script type="application/json" id="data">`)); ok {
+		text, _, _ = bytes.Cut(rest, []byte("</script>"))
+	}
+	r := &ripc.ReportResult{}
+	if err := json.Unmarshal(text, r); err != nil || r.Inspection == nil || r.Bench == nil {
+		return nil, &FileError{Path: path, Err: err}
+	}
+	return r, nil
+}
+
+// FileError says that a file holds no report.
+type FileError struct {
+	Path string
+	Err  error // nil if it is JSON of something else
+}
+
+func (e *FileError) Error() string {
+	text := e.Path + ": no page of a report, nor its JSON"
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// BadInput reports that the input is at fault.
+func (*FileError) BadInput() bool { return true }
+
 // page is the template's input.
 type page struct {
 	*ripc.ReportResult
@@ -60,10 +96,12 @@ type page struct {
 	Rows            []row
 	Notes           human.Footnotes
 	Rails           rails
+	Graph           graph
 	Bars            bars
 	Roof            *roof // nil without MACs per cycle
 	Arena           arena
 	Advice          []advice
+	Changes         []changed // since an earlier report
 	Kinds           []kind
 	JSON            template.JS
 }
@@ -87,6 +125,31 @@ const integer = "integer"
 
 // advice is a change that would make the network faster.
 type advice struct{ Change, Layers, MACs, Time string }
+
+// changed is a figure of an earlier report and of this one.
+type changed struct{ Name, Old, New, Ratio string }
+
+// changes lists the figures that are not the same in both reports, the whole network first.
+func changes(c *ripc.ReportComparison, u unit) (list []changed) {
+	if c == nil {
+		return nil
+	}
+	add := func(v ripc.CostChange, text func(float64) string) {
+		list = append(list, changed{v.Name, text(v.Old), text(v.New), fmt.Sprintf("%.2f", v.Ratio)})
+	}
+	whole := c.Bench.Network
+	whole.Name = "whole network, " + string(c.Bench.Unit)
+	add(whole, u.text)
+	for _, v := range c.Sizes {
+		add(v, func(n float64) string { return human.Bytes(int64(n)) })
+	}
+	for _, v := range c.Bench.Layers {
+		if v.Old != v.New {
+			add(v, u.text)
+		}
+	}
+	return list
+}
 
 // kind is a colour of the legend.
 type kind struct{ Kind, Text string }
@@ -228,7 +291,18 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		}
 		p.Rows = append(p.Rows, x)
 	}
-	p.Tiles = tiles(r, u)
+	costs, texts := make([]float64, len(in.Layers)), make([]string, len(in.Layers))
+	for i := range in.Layers {
+		texts[i] = p.Rows[i].Became
+		if i < len(r.Bench.Layers) {
+			costs[i], _ = u.costOf(r.Bench.Layers[i].Figures)
+		}
+		if s := p.Rows[i].Share; s != "" {
+			texts[i] += " · " + s
+		}
+	}
+	p.Graph = newGraph(in.Layers, costs, texts)
+	p.Tiles, p.Changes = tiles(r, u), changes(r.Against, u)
 	p.Rails, p.Bars, p.Arena = newRails(in.Layers), newBars(r, u, twin), newArena(in.Memory, pageWidth-arenaLeft-20)
 	p.Roof = newRoof(r, u)
 	for _, a := range in.Advice {

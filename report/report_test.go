@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,6 +68,61 @@ func TestPage(t *testing.T) {
 		if n := len([]rune(l[1])); n > nameLength {
 			t.Errorf("the label %s has %d characters", l[1], n)
 		}
+	}
+}
+
+// TestGraph: a box is as wide as its cost is high, branches stand beside each other, and a line that passes boxes goes around them.
+func TestGraph(t *testing.T) {
+	tensors := func(names ...string) (ts []describe.Tensor) {
+		for _, n := range names {
+			ts = append(ts, describe.Tensor{Name: n, Shape: []int{1, 8, 8, 4}, DType: "f32"})
+		}
+		return ts
+	}
+	layers := []ripc.Layer{
+		{Name: "stem", Reads: tensors("x"), Writes: tensors("a")}, {Name: "left", Reads: tensors("a"), Writes: tensors("b")},
+		{Name: "right", Reads: tensors("a"), Writes: tensors("c")}, {Name: "sum", Reads: tensors("b", "c", "a"), Writes: tensors("y")},
+	}
+	g := newGraph(layers, []float64{0, 5, 10, 1}, []string{"", "", "", ""})
+	if len(g.Boxes) != 5 || g.Boxes[0].Kind != "input" || g.Boxes[0].Shape != "8×8×4" {
+		t.Fatalf("boxes %+v", g.Boxes)
+	}
+	stem, left, right, sum := g.Boxes[1], g.Boxes[2], g.Boxes[3], g.Boxes[4]
+	if left.Y != right.Y || left.X == right.X || stem.X != left.X || sum.X != left.X || sum.Y <= left.Y {
+		t.Errorf("places %+v", g.Boxes)
+	}
+	if stem.Width != boxLeast || left.Width != (boxLeast+boxMost)/2 || right.Width != boxMost {
+		t.Errorf("widths %d %d %d", stem.Width, left.Width, right.Width)
+	}
+	if len(g.Edges) != 6 || strings.Count(g.Edges[5].D, "C") != 2 || strings.Count(g.Edges[1].D, "C") != 1 {
+		t.Errorf("lines %+v", g.Edges)
+	}
+}
+
+// TestCompare: a page is read again, and the changes since then are on the new one.
+func TestCompare(t *testing.T) {
+	var out bytes.Buffer
+	old := filepath.Join(t.TempDir(), "old.html")
+	need.OK(t, Write(&out, madeUp()))
+	need.OK(t, os.WriteFile(old, out.Bytes(), 0o644))
+	before, err := Read(old)
+	need.OK(t, err)
+	now := madeUp()
+	half := *now.Bench.Instructions / 2
+	now.Bench.Instructions, now.Bench.Footprint.Flash = &half, 31348
+	now.Against, err = ripc.CompareReports(old, before, now)
+	need.OK(t, err)
+	out.Reset()
+	need.OK(t, Write(&out, now))
+	for _, want := range []string{"Since " + old, `<td>whole network, instructions</td><td class="n">7,654,321</td><td class="n">3,827,160</td><td class="n">0.50</td>`,
+		`<td>flash</td><td class="n">61.2 KiB</td><td class="n">30.6 KiB</td><td class="n">0.50</td>`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	need.OK(t, os.WriteFile(old, []byte("<html>"), 0o644))
+	if _, err := Read(old); err == nil || !strings.Contains(err.Error(), "no page of a report") {
+		t.Errorf("another page: %v", err)
 	}
 }
 

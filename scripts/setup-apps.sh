@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the programs in examples/c-app and examples/python are built and run with besides what scripts/setup.sh installs:
-# CMake, pkg-config, GCC for 64-bit and for 32-bit Arm Linux, and numpy. On Debian 12 about 150 MB are downloaded. Debian and
+# Installs the tools of the programs in examples, besides those of scripts/setup.sh: CMake, pkg-config, GCC for 64-bit and for
+# 32-bit Arm Linux, Rust, and numpy. On Debian 12 about 400 MB are downloaded. Debian and
 # Ubuntu only. When nothing is missing it does nothing, in a blink.
 #
 #   scripts/setup-apps.sh           install
@@ -28,9 +28,11 @@ want cmake cmake --version
 want pkg-config pkg-config --version
 want "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" links aarch64-linux-gnu-gcc
 want "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" links arm-linux-gnueabihf-gcc
+want g++-aarch64-linux-gnu aarch64-linux-gnu-g++ --version
+want "cargo rustc" cargo --version
 want "python3 python3-numpy" numpy
 if [ "${#missing[@]}" = 0 ]; then
-	say "CMake, pkg-config, GCC for Arm, and numpy are there; nothing to do"
+	say "CMake, pkg-config, GCC for Arm, Rust, and numpy are there; nothing to do"
 	exit 0
 fi
 say "missing: $(printf '%s, ' "${missing[@]}" | sed 's/, $//')"

@@ -3,9 +3,15 @@
 # models that were made of the same files stay. It prints the version of each engine, and "lacking ENVIRONMENT: WHY" for what cannot be had.
 #
 #   scripts/setup-peers.sh DIR [PYTHON]     PYTHON makes the environments where there is no uv
+#   scripts/setup-peers.sh --only ENVIRONMENT DIR [PYTHON]     one environment, and no models
 set -euo pipefail
 
 version=3.11 # of Python: the newest that Larq Compute Engine has packages for
+only=
+if [ "$1" = --only ]; then
+	only=$2
+	shift 2
+fi
 dir=$(realpath -m "$1")
 pythons=${2:-python$version python3 python}
 cd "$(dirname "$0")/../lab/peers/python"
@@ -40,6 +46,7 @@ install() {
 }
 
 models() {
+	[ -z "$only" ] || return 0
 	local files=("requirements-$1.txt" "models_$1.py" networks.py) mark=$dir/models/made-$1
 	! made "$mark" "${files[@]}" || return 0
 	echo "$1: making models ($dir)" >&3
@@ -48,7 +55,7 @@ models() {
 }
 
 exec 3>&2
-for env in onnx larq tvm; do
+for env in ${only:-onnx larq tvm}; do
 	if { install "$env" && models "$env"; } >"$dir/$env.log" 2>&1; then
 		sed -nE 's/^(onnxruntime|ai-edge-litert|larq-compute-engine|tensorflow-cpu|apache-tvm)==/\1 /p' "requirements-$env.txt"
 	else

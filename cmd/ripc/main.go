@@ -107,7 +107,7 @@ X.so is a library that ripc compiled.`,
 	root.AddCommand(compileCommand(), runCommand(), verifyCommand(), benchCommand(), evalCommand(),
 		inspectCommand(), reportCommand(), importCommand(), interpCommand(),
 		recordsCommand(), hubCommand(), workerCommand(), tuneCommand(), targetsCommand(), versionCommand(),
-		manCommand())
+		doctorCommand(), manCommand())
 	registerCompletions(root)
 	root.Flags().BoolVar(&version, "version", false, "print the versions of ripc and of the tools it uses")
 	root.SetHelpCommand(helpCommand())

@@ -16,14 +16,14 @@ import (
 func reportCommand() *cobra.Command {
 	var f compileFlags
 	var r ripc.ReportRequest
-	var out string
+	var out, before string
 	cmd := &cobra.Command{
 		Use:   "report MODEL|X.so -o FILE.html [flags]",
 		Short: "Write a page about a network's layers and their costs",
 		Long: `Write one HTML page, which opens without a network and has no scripts: how each layer
 is computed and why, its time (of a simulated board the estimated cycles) beside that of the
 float network of the same layers, how close it comes to the machine's limits, the memory
-over the stages, and changes of the model that would help. With --json the same figures are
+over the stages, changes of the model that would help, and a picture of the network. With --json the same figures are
 printed as one JSON object; the page has them too.`,
 		Example: `  ripc report examples/squeezenet/squeezenet.json -o report.html
   ripc report digits.json --target rpi3 -o digits_rpi3.html`,
@@ -48,6 +48,12 @@ printed as one JSON object; the page has them too.`,
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
+			var old *ripc.ReportResult
+			if before != "" {
+				if old, err = page.Read(before); err != nil {
+					return err
+				}
+			}
 			r.Command = commandLine(cmd, args)
 			p := newProgress()
 			r.Progress = p.step
@@ -55,6 +61,11 @@ printed as one JSON object; the page has them too.`,
 			p.done()
 			if err != nil {
 				return err
+			}
+			if old != nil {
+				if res.Against, err = ripc.CompareReports(before, old, res); err != nil {
+					return fmt.Errorf("--compare %s: %w", before, err)
+				}
 			}
 			if out != "" {
 				var html bytes.Buffer
@@ -77,6 +88,8 @@ printed as one JSON object; the page has them too.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the page to write; - prints it")
+	cmd.Flags().StringVar(&before, "compare", "",
+		"an earlier page of the network, `OLD.html`, to show the changes since then")
 	f.threadsFlag(cmd, &r.Threads)
 	f.register(cmd)
 	return cmd

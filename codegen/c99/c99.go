@@ -36,7 +36,7 @@ func (Backend) Name() string { return Name }
 
 // Kinds lists C source, and the files that the system's C compiler makes of it.
 func (Backend) Kinds() []codegen.Kind {
-	return []codegen.Kind{codegen.Source, codegen.SO, codegen.Runnable}
+	return []codegen.Kind{codegen.Source, codegen.Package, codegen.SO, codegen.Runnable}
 }
 
 // Accepts takes every target, but makes no shared library where nothing could load it.
@@ -92,6 +92,10 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 		switch k {
 		case codegen.Source:
 			files[k] = source
+		case codegen.Package:
+			if files[k], err = packed(m, source); err != nil {
+				return nil, err
+			}
 		case codegen.SO, codegen.Runnable:
 			if m.Progress != nil {
 				m.Progress(0, 1)

@@ -540,7 +540,7 @@ func TestKinds(t *testing.T) {
 	need.Tool(t, "cc")
 	in := codegen.Input{Program: program(floatFuncs(4)), Version: "1", Emit: []codegen.Kind{codegen.SO}}
 	for name, want := range map[string]string{
-		"cortex-m4": "cannot emit so: back end c cannot make it for target cortex-m4: the chip has no system that loads libraries; possible are h, c, ripir",
+		"cortex-m4": "cannot emit so: back end c cannot make it for target cortex-m4: the chip has no system that loads libraries; possible are h, hpp, rs, zip, c, ripir",
 		"rpi3":      "cc makes code for x86_64, not for aarch64; name a compiler for it with the environment variable CC, or emit c",
 	} {
 		var err error

@@ -32,8 +32,7 @@ func Counter(ctx context.Context, qemu string) ([]byte, error) {
 		return nil, err
 	}
 	return buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
-		cc, err := FindTool("to build the instruction counter, once", "apt-get install gcc libc6-dev", "cc",
-			"gcc", "clang")
+		cc, err := FindTool("to build the instruction counter, once", InstallCompiler, "cc", "gcc", "clang")
 		if err != nil {
 			return err
 		}

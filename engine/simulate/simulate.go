@@ -128,7 +128,7 @@ func Open(path string, opts Options) (*Machine, error) {
 		return nil, &FileError{Path: path, Msg: "no function " + name}
 	}
 	if !opts.Direct {
-		if m.qemu, err = FindTool("to run artifacts for "+m.guest.Arch, "apt-get install qemu-user",
+		if m.qemu, err = FindTool("to run artifacts for "+m.guest.Arch, InstallQemu,
 			m.guest.Qemu); err != nil {
 			return nil, err
 		}

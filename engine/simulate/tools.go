@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +15,12 @@ import (
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/files"
 	"ripc/targets/guests"
+)
+
+// InstallQemu and InstallCompiler install the tools of this package, on Debian.
+const (
+	InstallQemu     = "apt-get install qemu-user"
+	InstallCompiler = "apt-get install gcc libc6-dev"
 )
 
 // FindTool returns the path of the first of names on PATH, or fails with *ToolError.
@@ -24,6 +31,20 @@ func FindTool(purpose, install string, names ...string) (string, error) {
 		}
 	}
 	return "", &ToolError{Tool: names[0], Purpose: purpose, Install: install}
+}
+
+// ToolVersion returns the first version in the answer of a program to --version, or to ssh's -V; ""
+// if there is none.
+func ToolVersion(ctx context.Context, path string) string {
+	for _, flag := range []string{"--version", "-V"} {
+		limited, end := files.LimitTool(ctx, path)
+		out, err := exec.CommandContext(limited, path, flag).CombinedOutput()
+		end()
+		if v := regexp.MustCompile(`\d+\.\d+[\w.]*`).Find(out); err == nil && v != nil {
+			return strings.TrimRight(string(v), ".")
+		}
+	}
+	return ""
 }
 
 // findLLVM returns the path of an LLVM program: given, if set, or the one that package toolchain

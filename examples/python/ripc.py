@@ -1,7 +1,7 @@
 """Runs networks that ripc has compiled, with ctypes and numpy:
 
     net = ripc.Network("digits.so", threads=2)
-    logits, = net(picture)         # arrays in, arrays out
+    logits, = net.run(picture)     # arrays in, arrays out
 
 or, without copies:
 
@@ -80,8 +80,25 @@ class Network:
         self._in = (ctypes.c_void_p * len(self.inputs))(*[a.ctypes.data for a in self.inputs])
         self._out = (ctypes.c_void_p * len(self.outputs))(*[a.ctypes.data for a in self.outputs])
 
-    def run(self):
-        """Computes the outputs from the inputs. ctypes lets other threads of Python run meanwhile."""
+    def run(self, *arrays):
+        """Runs on arrays, one for each input, and returns a list of new arrays. Nothing is converted by itself.
+
+        Without arrays it runs on what self.inputs holds, and returns self.outputs. Other threads of Python run meanwhile."""
+        if not arrays:
+            self._compute()
+            return self.outputs
+        if len(arrays) != len(self.inputs):
+            raise Error(f"{len(arrays)} inputs, there are {len(self.inputs)}")
+        for mine, given in zip(self.inputs, map(numpy.asarray, arrays)):
+            if given.dtype != mine.dtype or given.size != mine.size:
+                raise Error(f"an input is {mine.dtype} {list(mine.shape)}, the array is {given.dtype} {list(given.shape)}")
+            mine[...] = given.reshape(mine.shape)
+        self._compute()
+        return [a.copy() for a in self.outputs]
+
+    __call__ = run
+
+    def _compute(self):
         status = [0] * self.threads
 
         def call(tid):
@@ -96,14 +113,3 @@ class Network:
         for s in status:
             if s != 0:
                 raise Error(f"{self.description['name']}_run returned {s}: {STATUS.get(s, 'unknown status')}")
-
-    def __call__(self, *arrays):
-        """Runs on arrays, one for each input, and returns copies of the outputs. Nothing is converted by itself."""
-        if len(arrays) != len(self.inputs):
-            raise Error(f"{len(arrays)} inputs, there are {len(self.inputs)}")
-        for mine, given in zip(self.inputs, map(numpy.asarray, arrays)):
-            if given.dtype != mine.dtype or given.size != mine.size:
-                raise Error(f"an input is {mine.dtype} {list(mine.shape)}, the array is {given.dtype} {list(given.shape)}")
-            mine[...] = given.reshape(mine.shape)
-        self.run()
-        return [a.copy() for a in self.outputs]

@@ -3,6 +3,7 @@ package layering
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,8 @@ import (
 
 // TestImports is the point of this package: the module's own imports against the table.
 func TestImports(t *testing.T) {
-	problems, err := Check(filepath.Join("..", ".."), "ripc", Table())
+	module := strings.TrimSuffix(reflect.TypeFor[Row]().PkgPath(), "/internal/layering")
+	problems, err := Check(filepath.Join("..", ".."), module, Table())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,6 +162,15 @@ func AllApps() bool { return requireApps() || Thorough() }
 
 func requireApps() bool { return os.Getenv("RIPC_REQUIRE_APPS") != "" }
 
+// Packages leaves out a test that builds ripc for other machines or under another path, which takes
+// minutes: make packages runs it.
+func Packages(t testing.TB) {
+	t.Helper()
+	if os.Getenv("RIPC_REQUIRE_PACKAGES") == "" {
+		t.Skip("skipped: make packages runs it")
+	}
+}
+
 // Numpy finds a Python that has numpy; without one the test ends, as App does.
 func Numpy(t testing.TB) string {
 	t.Helper()

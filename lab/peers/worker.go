@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ripc/runtime/npy"
 )
 
 // A worker is a process that has loaded one model with one engine, and runs it on command. It
@@ -32,7 +34,10 @@ type (
 		Sample []float64 `json:"sample,omitempty"`
 	}
 	order struct {
-		Runs int `json:"runs"`
+		Runs int `json:"runs,omitempty"`
+		// Inputs is a .npy file of inputs, Outputs the file to write: the first output of each.
+		Inputs  string `json:"inputs,omitempty"`
+		Outputs string `json:"outputs,omitempty"`
 	}
 	report struct {
 		NS []int64 `json:"ns"`
@@ -103,7 +108,7 @@ func (w *worker) answer(to any) error {
 
 // run runs the model n times.
 func (w *worker) run(n int) ([]time.Duration, error) {
-	if err := json.NewEncoder(w.in).Encode(order{n}); err != nil {
+	if err := json.NewEncoder(w.in).Encode(order{Runs: n}); err != nil {
 		return nil, err
 	}
 	var r report
@@ -118,6 +123,17 @@ func (w *worker) run(n int) ([]time.Duration, error) {
 		times[i] = time.Duration(ns)
 	}
 	return times, nil
+}
+
+// outputs returns the first output for each element of the .npy file inputs, one behind the other.
+func (w *worker) outputs(inputs, scratch string) (*npy.Array, error) {
+	if err := json.NewEncoder(w.in).Encode(order{Inputs: inputs, Outputs: scratch}); err != nil {
+		return nil, err
+	}
+	if err := w.answer(&struct{}{}); err != nil {
+		return nil, err
+	}
+	return npy.ReadFile(scratch)
 }
 
 // hold stops the process where it is, and with it the threads that some engines let spin after a

@@ -5,8 +5,6 @@ package limits
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -82,31 +80,6 @@ func Open(ctx context.Context, t targets.Target) (*Set, error) {
 		return nil, err
 	}
 	return s, s.load(file)
-}
-
-// load maps the library. dlerror's text belongs to the OS thread of the failing call.
-func (s *Set) load(file string) (err error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if s.handle, err = purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
-		return fmt.Errorf("limits: %w", err)
-	}
-	for _, k := range s.Kernels {
-		entry, err := purego.Dlsym(s.handle, k.symbol())
-		if err != nil {
-			return errors.Join(fmt.Errorf("limits: %w", err), s.Close())
-		}
-		s.entries = append(s.entries, entry)
-	}
-	return nil
-}
-
-// Close unmaps the library.
-func (s *Set) Close() error {
-	if s.handle == 0 {
-		return nil
-	}
-	return purego.Dlclose(s.handle)
 }
 
 // Measure runs kernel i on threads at once, about a millisecond each time, and returns the best of

@@ -1,7 +1,8 @@
 // Command release makes the shipped files: for each architecture an archive of ripc, the workers,
-// manual pages, completions, the CMake module, the pkg-config file and all licences. It writes a
-// list of the modules in the programs (CycloneDX), and the checksums of all files. The same source
-// and the same Go make the same bytes.
+// manual pages, completions, the CMake module, the pkg-config file and all licences; the same as a
+// package of Debian, and as a wheel for Python; a Dockerfile. It writes a list of the modules in
+// the programs (CycloneDX), and the checksums of all files. The same source and the same Go make
+// the same bytes.
 //
 //	go run ./scripts/release [-out build/release] [-only PLATFORM]
 //	go run ./scripts/release -workers bin      # the workers alone
@@ -14,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -130,7 +132,7 @@ func release(ctx context.Context, out, only string) error {
 		}
 		common = append(common, file{"bin/" + runner.WorkerName(g.Arch), 0o755, content})
 	}
-	made := map[string][]byte{}
+	made := map[string][]byte{"Dockerfile": []byte(dockerfile)}
 	for _, g := range guests.All() {
 		if only != "" && only != platform(g) {
 			continue
@@ -154,15 +156,21 @@ func release(ctx context.Context, out, only string) error {
 			return err
 		}
 		made[base+".cdx.json"] = bill
-		if made[base+".tar.gz"], err = archive(base, append([]file{
+		files := append([]file{
 			{"bin/ripc", 0o755, content},
 			{"share/doc/ripc/ripc.cdx.json", 0o644, bill},
 			{"share/doc/ripc/THIRD-PARTY-LICENSES", 0o644, licences},
-		}, common...)); err != nil {
+		}, common...)
+		if made[base+".tar.gz"], err = archive(base, files); err != nil {
 			return err
 		}
+		packed, err := packages(g, files)
+		if err != nil {
+			return err
+		}
+		maps.Copy(made, packed)
 	}
-	if len(made) == 0 {
+	if len(made) == 1 {
 		return fmt.Errorf("there is no platform %q", only)
 	}
 	var sums bytes.Buffer
@@ -223,6 +231,14 @@ func commonFiles(ctx context.Context, program, work string) ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{"share/" + name, 0o644, text})
+	}
+	for from, to := range map[string]string{"share/python/ripc/__init__.py": "ripc/__init__.py",
+		"examples/python/ripc.py": "ripc/network.py"} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{pythonFiles + to, 0o644, content})
 	}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		content, err := os.ReadFile(name)

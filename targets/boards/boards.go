@@ -29,6 +29,9 @@ type Board struct {
 // board has, and where.
 func (b Board) Script() string { return b.Machine + ".ld" }
 
+// Install installs the compiler and the simulator of all boards, on Debian.
+const Install = "apt-get install gcc-arm-none-eabi qemu-system-arm"
+
 // All lists the boards.
 func All() []Board {
 	const flush = 1<<24 | 1<<25 // FZ, DN

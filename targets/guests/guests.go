@@ -20,6 +20,8 @@ type Guest struct {
 	Qemu    string   // the program; "" if there is no simulation of it
 	Triple  string   // the assembler's
 	Go      []string // Go's environment when it builds for it
+	Debian  string   // its name among Debian's architectures
+	Wheel   string   // its name among Python's platforms, "" where no wheel is made
 	Loader  string   // the system's dynamic linker, where Go names another one; "" where it does not
 	Runner  string   // assembly of the program that runs jobs
 	Base    uint64   // where an image lies; free in any process of qemu's
@@ -41,6 +43,7 @@ func All() []Guest {
 	return []Guest{{
 		Arch: "aarch64", Machine: elf.EM_AARCH64, Qemu: "qemu-aarch64", Triple: "aarch64-linux-gnu",
 		Go:     []string{"GOARCH=arm64"},
+		Debian: "arm64", Wheel: "manylinux_2_17_aarch64",
 		Runner: runner("runners/aarch64.s"), Base: 0x20_0000_0000, Page: 1 << 16, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_AARCH64_RELATIVE),
 		Symbolic: []uint32{uint32(elf.R_AARCH64_ABS64), uint32(elf.R_AARCH64_GLOB_DAT),
@@ -48,6 +51,7 @@ func All() []Guest {
 	}, {
 		Arch: "arm", Machine: elf.EM_ARM, Qemu: "qemu-arm", Triple: "armv7-linux-gnueabihf",
 		Go:     []string{"GOARCH=arm", "GOARM=7"},
+		Debian: "armhf",
 		Loader: "/lib/ld-linux-armhf.so.3", // Go's is that of systems without a float unit
 		// qemu puts the program below 0x4000_0000, and stack and mappings from there on. A process
 		// of some kernels ends at 0x8000_0000, and its stack lies below.
@@ -57,12 +61,14 @@ func All() []Guest {
 		Plain: []uint32{uint32(elf.R_ARM_GLOB_DAT), uint32(elf.R_ARM_JUMP_SLOT)},
 	}, {
 		Arch: "x86_64", Machine: elf.EM_X86_64, Triple: "x86_64-linux-gnu", Go: []string{"GOARCH=amd64"},
+		Debian: "amd64", Wheel: "manylinux_2_17_x86_64",
 		Runner: runner("runners/x86_64.s"), Base: 0x20_0000_0000, Page: 1 << 12, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_X86_64_RELATIVE),
 		Symbolic: []uint32{uint32(elf.R_X86_64_64), uint32(elf.R_X86_64_GLOB_DAT), uint32(elf.R_X86_64_JMP_SLOT)},
 	}, {
 		Arch: "riscv64", Machine: elf.EM_RISCV, Qemu: "qemu-riscv64", Triple: "riscv64-linux-gnu",
 		Go:     []string{"GOARCH=riscv64"},
+		Debian: "riscv64",
 		Loader: "/lib/ld-linux-riscv64-lp64d.so.1",
 		Runner: runner("runners/riscv64.s"), Base: 0x20_0000_0000, Page: 1 << 12, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_RISCV_RELATIVE), Symbolic: []uint32{uint32(elf.R_RISCV_64)},

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -92,8 +94,10 @@ func start(ctx context.Context, o order) (*child, error) {
 	return c, nil
 }
 
-// module is the one that this package is of.
-const module = "ripc"
+// module returns the path of the module that this package is of.
+func module() string {
+	return strings.TrimSuffix(reflect.TypeFor[Library]().PkgPath(), "/codegen/llvm/library")
+}
 
 // isProgram fails if this process is not a Go program of its own, and so must not be started once
 // more. It may be a library for C, or a plugin, which sees the build information of the program
@@ -106,8 +110,8 @@ func isProgram() error {
 	mode := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool {
 		return s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie")
 	})
-	has := info.Main.Path == module || slices.ContainsFunc(info.Deps, func(m *debug.Module) bool {
-		return m.Path == module
+	has := info.Main.Path == module() || slices.ContainsFunc(info.Deps, func(m *debug.Module) bool {
+		return m.Path == module()
 	})
 	if mode < 0 || !has {
 		return errors.New("ripc is no part of the program itself")

@@ -1,9 +1,10 @@
 """Runs one model with one engine when it is told to, and says how long each run took:
 
-    python worker.py ENGINE MODEL THREADS
+    python worker.py ENGINE MODEL THREADS [INPUTS.npy]
 
 The first line that it writes is a JSON object with what it has loaded, or with "error". For each line {"runs": N} that it reads,
-it runs the model N times and writes {"ns": [time of each run]}. It ends with its input. Engines print to stderr.
+it runs the model N times and writes {"ns": [time of each run]}. For {"inputs": X.npy, "outputs": Y.npy} it writes the first output
+for each element of X as a row of Y, and answers {}. INPUTS.npy calibrates an int8 engine. It ends with its input. Engines print to stderr.
 """
 import json
 import os
@@ -41,16 +42,52 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        (x,), self.inputs = self.session.get_inputs(), [self.session.get_inputs()[0].shape]
-        dtype = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8}[x.type]
-        n, c, h, w = x.shape
-        self.feed = {x.name: np.ascontiguousarray(filled((n, h, w, c), dtype).transpose(0, 3, 1, 2))}
+        (x,) = self.session.get_inputs()
+        self.name, shape = x.name, [n if isinstance(n, int) else 1 for n in x.shape]  # open ones are 1
+        self.inputs, self.dtype = [shape], {"tensor(float)": np.float32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8}[x.type]
+        self.feed = {self.name: self.pictured(shape)}
+
+    def pictured(self, shape):
+        if len(shape) != 4:
+            return filled(shape, self.dtype)
+        n, c, h, w = shape
+        return np.ascontiguousarray(filled((n, h, w, c), self.dtype).transpose(0, 3, 1, 2))
+
+    def apply(self, x):
+        return self.session.run(None, {self.name: x.reshape(self.inputs[0])})[0]
 
     def run(self):
         self.out = self.session.run(None, self.feed)
 
     def results(self):
         return [y.transpose(0, 2, 3, 1) if y.ndim == 4 else y for y in self.out], [list(y.shape) for y in self.out]
+
+
+class OnnxRuntimeInt8(OnnxRuntime):
+    """A float model, quantized by onnxruntime itself: QDQ, a scale for each channel, calibrated with the given inputs or the picture."""
+
+    def __init__(self, path, threads):
+        import tempfile
+
+        from onnxruntime.quantization import quantize_static
+
+        super().__init__(path, threads)
+        with tempfile.TemporaryDirectory() as folder:
+            quantized = os.path.join(folder, "int8.onnx")
+            quantize_static(path, quantized, self.calibration(), per_channel=True)
+            super().__init__(quantized, threads)
+
+    def calibration(self):
+        given = np.load(sys.argv[4])[:100] if len(sys.argv) > 4 else [self.feed[self.name]]
+        feeds = iter([{self.name: x.reshape(self.inputs[0])} for x in given])
+
+        from onnxruntime.quantization import CalibrationDataReader
+
+        class Reader(CalibrationDataReader):
+            def get_next(self):
+                return next(feeds, None)
+
+        return Reader()
 
 
 class LiteRT:
@@ -68,6 +105,11 @@ class LiteRT:
 
     def run(self):
         self.interpreter.invoke()
+
+    def apply(self, x):
+        self.interpreter.set_tensor(self.interpreter.get_input_details()[0]["index"], x.reshape(self.inputs[0]))
+        self.run()
+        return self.interpreter.get_tensor(self.interpreter.get_output_details()[0]["index"])
 
     def results(self):
         details = self.interpreter.get_output_details()
@@ -131,11 +173,11 @@ class TVM:
         return [self.arguments[-1].numpy()], self.shapes
 
 
-ENGINES = dict(onnxruntime=OnnxRuntime, litert=LiteRT, larq=Larq, larq_indirect=LarqIndirect, tvm=TVM)
+ENGINES = dict(onnxruntime=OnnxRuntime, onnxruntime_int8=OnnxRuntimeInt8, litert=LiteRT, larq=Larq, larq_indirect=LarqIndirect, tvm=TVM)
 
 
 def main():
-    name, path, threads = sys.argv[1:]
+    name, path, threads = sys.argv[1:4]
     try:
         engine = ENGINES[name](path, int(threads))
         engine.run()
@@ -146,8 +188,13 @@ def main():
     at = np.linspace(0, len(y) - 1, 32).astype(int)
     answer(version=engine.version, inputs=engine.inputs, outputs=shapes, sample=y[at].tolist())
     for line in sys.stdin:
-        ns = []
-        for _ in range(json.loads(line)["runs"]):
+        order, ns = json.loads(line), []
+        if "inputs" in order:
+            rows = [engine.apply(x).reshape(-1) for x in np.load(order["inputs"])]
+            np.save(order["outputs"], np.stack(rows).astype(np.float32))
+            answer()
+            continue
+        for _ in range(order["runs"]):
             start = time.perf_counter_ns()
             engine.run()
             ns.append(time.perf_counter_ns() - start)

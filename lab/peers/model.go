@@ -1,0 +1,228 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"ripc/measure"
+	"ripc/runtime/npy"
+)
+
+// readers lists the engines that read files with an extension.
+func readers(extension string) []Entry {
+	return map[string][]Entry{
+		".onnx": {{Engine: "onnxruntime, fp32", Env: "onnx", Worker: "onnxruntime"},
+			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime_int8"}},
+		".tflite": {{Engine: "LiteRT", Env: "onnx", Worker: "litert"}},
+	}[extension]
+}
+
+// compared is an engine's line of the table.
+type compared struct {
+	engine string
+	why    string // it did not run; "" if it did
+	values map[string]float64
+	rows   [][]float64 // the first output for each input
+}
+
+// compareModel times one model file by ripc and by the engines that read it, in turns, and compares
+// their outputs.
+func (b *bench) compareModel(ctx context.Context, out io.Writer) error {
+	if _, err := os.Stat(b.model); err != nil {
+		return err
+	}
+	labels, err := b.readLabels()
+	if err != nil {
+		return err
+	}
+	var all []compared
+	for _, threads := range b.threads {
+		fmt.Fprintf(out, "%s, threads: %d\n\n", b.model, threads)
+		if all, err = b.compareOn(ctx, threads); err != nil {
+			return err
+		}
+		if err := printCompared(out, all, labels); err != nil {
+			return err
+		}
+	}
+	if load := measure.Load(); load > 1 {
+		fmt.Fprintf(out, "\nThe machine was busy (load %.1f): times say little.\n", load)
+	}
+	return nil
+}
+
+// readLabels returns the classes of the inputs, nil if none are given.
+func (b *bench) readLabels() ([]float64, error) {
+	if b.labels == "" {
+		return nil, nil
+	}
+	if b.inputs == "" {
+		return nil, errors.New("--labels are of --inputs, and there are none")
+	}
+	a, err := npy.ReadFile(b.labels)
+	if err != nil {
+		return nil, err
+	}
+	return a.Float64s()
+}
+
+// compareOn measures with a number of threads; ripc comes first.
+func (b *bench) compareOn(ctx context.Context, threads int) (all []compared, err error) {
+	scratch, err := os.MkdirTemp("", "ripc-compare-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	var ws []*worker
+	defer func() {
+		for _, w := range ws {
+			err = errors.Join(err, w.stop())
+		}
+	}()
+	var of []int // the line of each worker
+	for i, e := range append([]Entry{{Engine: "ripc"}}, readers(filepath.Ext(b.model))...) {
+		e.Model, e.Own = b.model, true
+		all = append(all, compared{engine: e.Engine})
+		if why, lacks := b.lacking[e.Env]; lacks {
+			all[i].why = why
+			continue
+		}
+		command := b.command(e, threads)
+		if e.Env != "" && b.inputs != "" {
+			command = append(command, b.inputs)
+		}
+		w, err := start(ctx, e, command, threads)
+		if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
+			if e.Env == "" {
+				return nil, fmt.Errorf("ripc: %w", err)
+			}
+			all[i].why = oneLine(unfit.why)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ws, of = append(ws, w), append(of, i)
+		all[i].engine = strings.Replace(e.Engine, "LiteRT", w.Version, 1)
+		if all[i].rows, err = w.answersFor(b.inputs, filepath.Join(scratch, "outputs.npy")); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Engine, err)
+		}
+		if err := w.hold(); err != nil {
+			return nil, err
+		}
+	}
+	for range b.turns {
+		for _, w := range ws {
+			if err := errors.Join(ctx.Err(), w.turn(b.time)); err != nil {
+				return nil, fmt.Errorf("%s: %w", w.entry.Engine, err)
+			}
+		}
+	}
+	for i, w := range ws {
+		all[of[i]].values = w.values()
+	}
+	return all, nil
+}
+
+// answersFor returns a row of outputs for each input; without inputs the sample of the greeting.
+func (w *worker) answersFor(inputs, scratch string) ([][]float64, error) {
+	if inputs == "" {
+		return [][]float64{w.Sample}, nil
+	}
+	a, err := w.outputs(inputs, scratch)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := a.Float64s()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(slices.Chunk(numbers, len(numbers)/a.Shape[0])), nil
+}
+
+// printCompared prints a line for each engine. Differences are from ripc's outputs.
+func printCompared(out io.Writer, all []compared, labels []float64) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "engine\tmedian ms\tmin ms\tworst difference\tsame class")
+	if labels != nil {
+		fmt.Fprint(t, "\tright")
+	}
+	fmt.Fprintln(t)
+	own := all[0].rows
+	for _, c := range all {
+		if c.why != "" {
+			fmt.Fprintf(t, "%s\t-\t%s\n", c.engine, c.why)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%.4g\t%.4g", c.engine, c.values["median_ms"], c.values["min_ms"])
+		worst, same, err := compareRows(own, c.rows)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.engine, err)
+		}
+		fmt.Fprintf(t, "\t%.3g\t%d of %d", worst, same, len(own))
+		if labels != nil {
+			if len(labels) != len(c.rows) {
+				return fmt.Errorf("there are %d labels and %d inputs", len(labels), len(c.rows))
+			}
+			right := 0
+			for i, row := range c.rows {
+				if float64(slices.Index(row, slices.Max(row))) == labels[i] {
+					right++
+				}
+			}
+			fmt.Fprintf(t, "\t%d of %d", right, len(labels))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// compareRows returns the largest difference of rows a and b, and the number of rows with the same
+// largest element.
+func compareRows(a, b [][]float64) (worst float64, same int, err error) {
+	if len(a) != len(b) {
+		return 0, 0, fmt.Errorf("it gives %d outputs, ripc %d", len(b), len(a))
+	}
+	for i := range a {
+		if len(a[i]) != len(b[i]) {
+			return 0, 0, fmt.Errorf("an output has %d numbers, ripc's %d", len(b[i]), len(a[i]))
+		}
+		for k := range a[i] {
+			worst = max(worst, math.Abs(a[i][k]-b[i][k]))
+		}
+		if slices.Index(a[i], slices.Max(a[i])) == slices.Index(b[i], slices.Max(b[i])) {
+			same++
+		}
+	}
+	return worst, same, nil
+}
+
+// setUpReaders installs the engines that read the model, without the models of the other subjects.
+func (b *bench) setUpReaders(ctx context.Context) error {
+	b.lacking = map[string]string{}
+	for _, e := range readers(filepath.Ext(b.model)) {
+		if _, done := b.lacking[e.Env]; done || slices.Contains(b.engines, e.Env) {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, "scripts/setup-peers.sh", "--only", e.Env, b.dir)
+		cmd.Stderr = os.Stderr
+		text, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("scripts/setup-peers.sh: %w", err)
+		}
+		b.engines = append(b.engines, e.Env)
+		if _, why, lacks := strings.Cut(string(text), "lacking "+e.Env+": "); lacks {
+			b.lacking[e.Env] = strings.TrimSpace(why)
+		}
+	}
+	return nil
+}
