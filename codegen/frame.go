@@ -75,6 +75,10 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 // the loop's iterations; they meet only when the kernel ends. Otherwise one thread runs f. Every
 // back end calls this before it relies on loop kinds.
 func CheckLoops(f *ir.Func) (parallel bool, err error) {
+	if deps.IsDevice(f) {
+		return false, &ir.Error{Node: "@" + f.Name, Msg: "it has loops of blocks or threads",
+			Help: "these are for the targets that are devices"}
+	}
 	parallel = ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Kind == ir.Parallel })
 	return parallel, deps.Check(f)
 }
