@@ -32,8 +32,11 @@ type Frame struct {
 	Scratch int64
 }
 
-// Layout is f's Frame.
+// Layout is f's Frame. Of a device, it has the scratch memory that all kernels share.
 func Layout(f *ir.Func) Frame {
+	if d, err := deps.DeviceOf(f); deps.IsDevice(f) && err == nil {
+		return Frame{Scratch: abi.RoundUp(d.ScratchBytes())}
+	}
 	fr := Frame{Slots: map[string]Slot{}}
 	fr.place(f.Body, 0, 0, "")
 	return fr

@@ -21,6 +21,8 @@ const (
 	LL      Kind = "ll"    // LLVM text of all modules, before optimization
 	Asm     Kind = "s"     // assembly of all modules
 	Source  Kind = "c"     // one file of C99
+	CL      Kind = "cl"    // kernels in OpenCL C
+	Bundle  Kind = "ripc"  // kernels of a device, constants and description, in one file
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
@@ -39,7 +41,7 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Object, LL, Asm, Source, Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Object, LL, Asm, Source, CL, Bundle, Ripir}
 }
 
 // KindError says that no back end makes a kind of file.

@@ -238,3 +238,27 @@ func hasShared(s ir.Stmt) bool {
 	}
 	return false
 }
+
+// ScratchOffsets gives each alloc of d.Scratch a place in the device's memory, side by side.
+func (d Device) ScratchOffsets() map[string]int64 {
+	at, _ := d.scratch()
+	return at
+}
+
+// ScratchBytes is the size of the memory that ScratchOffsets divides.
+func (d Device) ScratchBytes() int64 {
+	_, n := d.scratch()
+	return n
+}
+
+// scratchAlign is the alignment of scratch allocs in bytes, that of cache lines.
+const scratchAlign = 128
+
+func (d Device) scratch() (at map[string]int64, size int64) {
+	at = map[string]int64{}
+	for _, b := range d.Scratch {
+		at[b.Name] = size
+		size += (int64(b.Bytes()) + scratchAlign - 1) / scratchAlign * scratchAlign
+	}
+	return at, size
+}
