@@ -12,12 +12,15 @@ import (
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/runtime/opencl"
+	"ripc/schedule"
+	"ripc/schedule/strategy"
+	"ripc/targets"
 )
 
 // verifyOnDevice compares kernels on a CPU as a device with the interpreter, stage by stage. Without a driver the test ends.
-func verifyOnDevice(t *testing.T, path string) {
+func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
 	t.Helper()
-	rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: "opencl-cpu"}, Seed: 5})
+	rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: "opencl-cpu", Schedules: schedules}, Seed: 5})
 	if missing := (*opencl.MissingError)(nil); errors.As(err, &missing) {
 		need.OK(t, err)
 	}
@@ -32,6 +35,42 @@ func verifyOnDevice(t *testing.T, path string) {
 // TestExamplesOnDevice: a network with bits, floats, pools and a dense layer.
 func TestExamplesOnDevice(t *testing.T) { verifyOnDevice(t, "../examples/digits/digits.json") }
 
+// TestStrategiesOnDevice: the same network by each strategy for devices, where it applies. That of rows has shared buffers and
+// barriers.
+func TestStrategiesOnDevice(t *testing.T) {
+	const path = "../examples/digits/digits.json"
+	target, err := targets.Lookup("opencl-cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := definition(t.Context(), path, ripc.Options{Target: target.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rows", "kernels"} {
+		t.Run(name, func(t *testing.T) {
+			var sections []schedule.Section
+			for _, f := range p.Funcs {
+				l := strategy.LayerOf(f, target)
+				for _, s := range strategy.For(l) {
+					if s.Name != name {
+						continue
+					}
+					c, err := s.Build(l, strategy.Values{"threads": 64})
+					if err != nil {
+						t.Fatal(err)
+					}
+					sections = append(sections, schedule.Section{Name: f.Name, Trace: c.Trace})
+				}
+			}
+			if len(sections) == 0 {
+				t.Fatal("it applies to no layer")
+			}
+			verifyOnDevice(t, path, sections...)
+		})
+	}
+}
+
 // TestImportedOnDevice: cases of the importers.
 func TestImportedOnDevice(t *testing.T) {
 	for i, path := range imported(t) {
@@ -41,7 +80,7 @@ func TestImportedOnDevice(t *testing.T) {
 	}
 }
 
-// TestRandomNetworksOnDevice: random networks, three in a model.
+// TestRandomNetworksOnDevice: random networks, three in a model, with random schedules.
 func TestRandomNetworksOnDevice(t *testing.T) {
 	models := 1
 	if need.Thorough() {
@@ -57,7 +96,11 @@ func TestRandomNetworksOnDevice(t *testing.T) {
 			if err := os.WriteFile(path, randnet.Join(texts, b), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			verifyOnDevice(t, path)
+			p, err := definition(t.Context(), path, ripc.Options{Target: "opencl-cpu"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			verifyOnDevice(t, path, randomTraces(p, "opencl-cpu", rand.New(rand.NewPCG(uint64(b), 80)))...)
 		})
 	}
 }

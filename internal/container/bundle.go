@@ -24,8 +24,11 @@ const (
 	Constants = "constants"
 )
 
-// Bundle is a zip archive of uncompressed parts: the description with its seal, kernels for a
-// device, and constants.
+// bundleMagic tells bundles from other zip archives, as models may be.
+const bundleMagic = "RIPC"
+
+// Bundle is bundleMagic, then a zip archive of uncompressed parts: the description with its seal,
+// kernels for a device, and constants.
 type Bundle struct {
 	parts []Part
 	seal  *io.SectionReader
@@ -42,7 +45,9 @@ func NewBundle(description []byte, parts ...Part) ([]byte, error) {
 	all := append([]Part{{describe.Section, append(bytes.Clone(description), 0)}}, parts...)
 	all[0].Data = append(all[0].Data, sumParts(all)...)
 	var out bytes.Buffer
+	out.WriteString(bundleMagic)
 	w := zip.NewWriter(&out)
+	w.SetOffset(int64(out.Len()))
 	for _, p := range all {
 		f, err := w.CreateHeader(&zip.FileHeader{Name: p.Name, Method: zip.Store})
 		if err == nil {

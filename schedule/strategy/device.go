@@ -60,6 +60,55 @@ func pixels() Strategy {
 	}
 }
 
+// rows computes a row of the output in each block. Its threads share the rows of the input that
+// they read, with the border around them.
+func rows() Strategy {
+	return Strategy{
+		Name: "rows", Text: "a row in a block, which shares the input", Machine: Device,
+		Applies: func(l *Layer) (bool, string) {
+			return l.sum.exists() && !l.mean.exists() && l.pad.exists() && !l.table.exists() && len(l.before) == 0 &&
+					l.out.extent(ir.Row) > 1,
+				"it has no sums over windows of a copied input, or tables of them, or one row"
+		},
+		Knobs: func(l *Layer) []Knob { return []Knob{threadsKnob(l)} },
+		build: func(b *builder, v Values) {
+			row, at := b.out.loop(ir.Row), b.out.loop(b.channels())
+			for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
+				b.must(steps.ComputeAt(buf, at))
+			}
+			b.must(steps.ComputeAt(b.pad.buf, row))
+			b.must(steps.Share(b.pad.buf))
+			b.bindRow(row, v[threads])
+		},
+	}
+}
+
+// bindRow makes blocks of the loops from the outermost to row, and phases of the nests inside it.
+func (b *builder) bindRow(row string, threads int) {
+	if b.err != nil {
+		return
+	}
+	if n := ir.FindAlloc(b.f.Body, b.pad.buf).Buf.Bytes(); n > b.Target.Device.SharedBytes {
+		b.errorf("a row's input takes %d bytes of shared memory, and a block has %d", n, b.Target.Device.SharedBytes)
+		return
+	}
+	for _, loop := range outerLoops(b.f.Body) {
+		chain := b.independentLoops(loop)
+		at := slices.Index(chain, row)
+		if at < 0 {
+			b.bindNest(loop, threads, ir.Blocks)
+			continue
+		}
+		for _, l := range chain[:at+1] {
+			b.must(steps.Bind(l, ir.Blocks))
+		}
+		for _, phase := range outerLoops(b.find(row).Body) {
+			b.bindNest(phase, threads, ir.Serial)
+		}
+	}
+	b.must(steps.Sync())
+}
+
 // threadsKnob lists powers of two, the usual one first.
 func threadsKnob(l *Layer) Knob {
 	all := []int{128, 64, 32, 256, 512, 1024}
@@ -76,7 +125,7 @@ func (b *builder) bindNests(threads int) {
 	d := outerLoops(b.f.Body)
 	for _, loop := range d {
 		b.cacheSums(loop)
-		b.bindNest(loop, threads)
+		b.bindNest(loop, threads, ir.Blocks)
 	}
 	b.must(steps.Sync())
 }
@@ -126,11 +175,12 @@ func (b *builder) independentLoops(outer string) (all []string) {
 	return all
 }
 
-// bindNest binds as many independent loops of a nest as steps allow.
-func (b *builder) bindNest(outer string, threads int) {
+// bindNest binds as many independent loops of a nest as steps allow. around is the kind of the loop
+// over groups of threads.
+func (b *builder) bindNest(outer string, threads int, around ir.LoopKind) {
 	for chain := b.independentLoops(outer); len(chain) > 0; chain = chain[:len(chain)-1] {
 		before := b.draft
-		b.bindLoops(chain, threads)
+		b.bindLoops(chain, threads, around)
 		if b.err == nil {
 			return
 		}
@@ -138,9 +188,9 @@ func (b *builder) bindNest(outer string, threads int) {
 	}
 }
 
-// bindLoops fuses loops into one, and divides it into blocks of threads: of the largest divisor of
+// bindLoops fuses loops into one, and divides it into groups of threads: of the largest divisor of
 // its extent that is possible.
-func (b *builder) bindLoops(chain []string, threads int) {
+func (b *builder) bindLoops(chain []string, threads int, around ir.LoopKind) {
 	loop := chain[0]
 	for _, inner := range chain[1:] {
 		fused := loop + ".f"
@@ -156,6 +206,8 @@ func (b *builder) bindLoops(chain []string, threads int) {
 		threads--
 	}
 	outer, inner := b.divide(loop, threads)
-	b.must(steps.Bind(outer, ir.Blocks))
+	if around == ir.Blocks {
+		b.must(steps.Bind(outer, around))
+	}
 	b.must(steps.Bind(inner, ir.Threads))
 }
