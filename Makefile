@@ -24,12 +24,12 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test thorough mcu c apps twin module-path packages cross fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu c opencl apps twin module-path packages cross fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
-setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler and sshd if they are missing
+setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler, sshd and OpenCL for CPUs if they are missing
 	@scripts/setup.sh
 	@$(GO) version >/dev/null || { echo "Go is missing: https://go.dev/dl" >&2; exit 1; }
 
@@ -90,6 +90,10 @@ c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all netw
 	@scripts/setup-c.sh
 	RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 30m ./codegen/c99
 	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run '^TestAllInC$$|^TestSanitizedNetwork$$'
+
+opencl: ## kernels on a CPU as a device: all imported cases and 300 random networks
+	@scripts/setup.sh
+	cd e2e && RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 120m -run OnDevice
 
 apps: ## the programs in examples with a network in them, in C, Go and Python, here and on simulated boards: set-up of its own
 	@scripts/setup-apps.sh

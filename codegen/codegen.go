@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/runtime/describe"
 	"ripc/targets"
 )
 
@@ -59,6 +60,8 @@ type Kernel struct {
 	Stack   int64  // bytes of buffers on the stack
 	// ByLane names vectorize loops that run lane by lane in part: for an if with diverging lanes.
 	ByLane []string
+	// Launches are those of a device, where Text has a kernel for each.
+	Launches []describe.Launch
 }
 
 // SizeError reports that a Func needs more than size.Max instructions. A schedule can only estimate

@@ -52,7 +52,7 @@ func (m *Image) addCode() {
 	for i, s := range m.Program.Stages {
 		k := m.Kernels[s.Func]
 		m.Description.ScratchBytes = max(m.Description.ScratchBytes, abi.RoundUp(k.Scratch))
-		m.Description.Stages[i].ByLane = k.ByLane
+		m.Description.Stages[i].ByLane, m.Description.Stages[i].Launches = k.ByLane, k.Launches
 	}
 }
 

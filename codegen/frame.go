@@ -32,8 +32,11 @@ type Frame struct {
 	Scratch int64
 }
 
-// Layout is f's Frame.
+// Layout is f's Frame. Of a device, it has the scratch memory that all kernels share.
 func Layout(f *ir.Func) Frame {
+	if d, err := deps.DeviceOf(f); deps.IsDevice(f) && err == nil {
+		return Frame{Scratch: abi.RoundUp(d.ScratchBytes())}
+	}
 	fr := Frame{Slots: map[string]Slot{}}
 	fr.place(f.Body, 0, 0, "")
 	return fr
@@ -75,6 +78,10 @@ func (fr *Frame) place(s ir.Stmt, top int64, copies int, lane string) {
 // the loop's iterations; they meet only when the kernel ends. Otherwise one thread runs f. Every
 // back end calls this before it relies on loop kinds.
 func CheckLoops(f *ir.Func) (parallel bool, err error) {
+	if deps.IsDevice(f) {
+		return false, &ir.Error{Node: "@" + f.Name, Msg: "it has loops of blocks or threads",
+			Help: "these are for the targets that are devices"}
+	}
 	parallel = ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Kind == ir.Parallel })
 	return parallel, deps.Check(f)
 }

@@ -24,6 +24,8 @@ const (
 	LL      Kind = "ll"    // LLVM text of all modules, before optimization
 	Asm     Kind = "s"     // assembly of all modules
 	Source  Kind = "c"     // one file of C99
+	CL      Kind = "cl"    // kernels in OpenCL C
+	Bundle  Kind = "ripc"  // kernels of a device, constants and description, in one file
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
 
@@ -42,7 +44,7 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, Bundle, Ripir}
 }
 
 // OfAll reports whether Build makes k by itself, whatever the back ends.

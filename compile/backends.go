@@ -12,20 +12,21 @@ import (
 	"ripc/codegen/board"
 	"ripc/codegen/c99"
 	"ripc/codegen/llvm"
+	"ripc/codegen/opencl"
 	"ripc/ir"
 	"ripc/targets"
 )
 
 // backends lists all back ends. Each kind of file is made by the first that can.
 func backends() []codegen.Backend {
-	return []codegen.Backend{llvm.Backend{}, board.Backend{}, c99.Backend{}}
+	return []codegen.Backend{llvm.Backend{}, board.Backend{}, opencl.Backend{}, c99.Backend{}}
 }
 
 // runs is the back end of the files that engines load for t.
 func runs(t targets.Target) codegen.Backend {
 	all := backends()
 	i := slices.IndexFunc(all, func(b codegen.Backend) bool { return b.Accepts(t, codegen.Runnable) == nil })
-	return all[i] // c99 accepts each
+	return all[i] // opencl and c99 accept the rest
 }
 
 // Prepare is codegen.Backend.Prepare of the back end of t's runnable files. A caller that builds
@@ -160,8 +161,11 @@ func usable(name string, t targets.Target, kinds []codegen.Kind) ([]codegen.Back
 }
 
 // DefaultEmit lists the files that a user of a target wants first: a shared library and its header,
-// a module, or C where no back end makes either.
+// a module, a bundle for a device, or C where no back end makes either.
 func DefaultEmit(target, backend string) []codegen.Kind {
+	if firstMade(target, backend, codegen.Bundle, codegen.SO) == codegen.Bundle {
+		return []codegen.Kind{codegen.Bundle}
+	}
 	if firstMade(target, backend, codegen.WASM, codegen.SO) == codegen.WASM {
 		return []codegen.Kind{codegen.WASM}
 	}
@@ -189,6 +193,9 @@ func DefaultTarget(kinds []codegen.Kind) string {
 // CodeText is the kind of file that shows codegen's code. Options.Observe sees it if Options.Emit
 // has it.
 func CodeText(target, backend string) codegen.Kind {
+	if k := firstMade(target, backend, codegen.CL, codegen.LL); k == codegen.CL {
+		return k
+	}
 	return firstMade(target, backend, codegen.LL, codegen.Source)
 }
 

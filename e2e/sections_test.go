@@ -131,6 +131,8 @@ func boardTable(t *testing.T) string {
 			if board.Timings != nil {
 				speed = "cycles, estimated: the core's manual; flash and RAM"
 			}
+		case m.IsDevice():
+			system, here, speed = "any", "on the first device of kind "+m.Features[0], "time by the device's clock, measured"
 		case m.Has("relaxed-simd"):
 			system, here, speed = "none", "no: in Node and browsers", "none"
 		case sandboxed(m):

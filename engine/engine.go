@@ -4,7 +4,8 @@
 //	native       an artifact, in this process (Open);
 //	simulated    an artifact for another machine, under qemu (Open);
 //	remote       an artifact, on another machine (Open with Options.Elsewhere);
-//	sandboxed    a module of WebAssembly, in this process (Open).
+//	sandboxed    a module of WebAssembly, in this process (Open);
+//	device       kernels, on a GPU or another device of OpenCL (Open).
 //
 // Code that runs, compares or measures networks knows nothing but Engine. A device, a board or
 // another simulator is one more implementation.
@@ -30,6 +31,7 @@ const (
 	Interpreted             // the definition
 	Remote                  // compiled code, on another machine
 	Sandboxed               // compiled code, in a virtual machine of this process
+	Device                  // kernels, on a device of this machine
 )
 
 func (k Kind) String() string {
@@ -44,6 +46,8 @@ func (k Kind) String() string {
 		return "remote"
 	case Sandboxed:
 		return "sandboxed"
+	case Device:
+		return "device"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }

@@ -47,7 +47,7 @@ func Measure(ctx context.Context, e Engine, inputs [][]byte, o MeasureOptions) (
 		o.Budget = measure.Thorough()
 	}
 	switch e.Kind() {
-	case Native, Sandboxed:
+	case Native, Sandboxed, Device:
 		return measureNative(ctx, e, inputs, o)
 	case Remote:
 		return measureBatches(ctx, e, inputs, o)
@@ -110,6 +110,9 @@ func measureTimes(e Engine, o MeasureOptions,
 	ghz := measure.Median(measure.Fastest(timings[0]), func(t measure.Timing) float64 { return t.GHz })
 	m := &Measurement{Kind: e.Kind(), Runs: len(timings[0]),
 		Network: measure.Reduce(timings[0], e.Describe().MACs()), GHz: &ghz}
+	if e.Kind() == Device {
+		m.GHz = nil // the clock of a core says nothing of it
+	}
 	if err != nil || !o.Stages {
 		return m, err
 	}

@@ -10,6 +10,7 @@ import (
 	"ripc/measure"
 	"ripc/runtime"
 	"ripc/runtime/describe"
+	"ripc/runtime/opencl"
 )
 
 // native runs an artifact in this process.
@@ -56,6 +57,18 @@ func openSandboxed(path string, o Options) (Engine, error) {
 	return &native{o, Sandboxed, s.Description(), s, s.Close}, nil
 }
 
+// openDevice runs kernels. The threads are the device's own.
+func openDevice(path string, o Options) (Engine, error) {
+	if o.Threads != 1 {
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "kernels bring the threads of the device with them"}
+	}
+	s, err := opencl.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &native{o, Device, s.Description(), s, s.Close}, nil
+}
+
 func (n *native) Describe() *describe.Artifact { return n.d }
 func (n *native) Kind() Kind                   { return n.kind }
 
@@ -82,6 +95,9 @@ func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 			r.Counters.Took, r.Counters.GHz = t.Took, t.GHz
 		} else {
 			r.Counters.Took = time.Since(start)
+		}
+		if d, ok := n.s.(*opencl.Session); ok { // by the clock of the device, without transfers
+			r.Counters.Took, r.Counters.GHz = d.Took(), 0
 		}
 		switch {
 		case errors.Is(err, errLimit):

@@ -22,6 +22,9 @@ func Choose(arch string, features []string, o Options) Kind {
 	if arch == wasm.Arch {
 		return Sandboxed
 	}
+	if arch == container.OpenCL {
+		return Device
+	}
 	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
 		simulate.Supports(arch) {
 		return Simulated
@@ -48,6 +51,9 @@ func machines() []machine {
 			return Choose(d.Arch, d.Features, o) == Native
 		}, openNative},
 		{func(_ container.File, d *describe.Artifact, _ Options) bool { return d.Arch == wasm.Arch }, openSandboxed},
+		{func(_ container.File, d *describe.Artifact, _ Options) bool {
+			return d.Arch == container.OpenCL
+		}, openDevice},
 		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
 	}
 }

@@ -38,7 +38,8 @@
 //     not depend on them.
 //   - A buffer of integers may declare the range of its elements ("from -127 to 127"). Storing a
 //     number outside of it, or passing a parameter that holds one, is an error.
-//   - The kind of a loop (serial, parallel, vectorize, unroll) never changes the result.
+//   - The kind of a loop (serial, parallel, vectorize, unroll, block, thread), the space of an
+//     alloc and barriers never change the result.
 //   - Integer reductions may be reordered by a schedule; float ones never are.
 //
 // # Encodings

@@ -61,6 +61,9 @@ func BufferString(b Buffer) string {
 	if !b.Range.Any() {
 		s += fmt.Sprintf(" from %d to %d", b.Range.From, b.Range.To)
 	}
+	if b.Space == Shared {
+		s += " shared"
+	}
 	return s
 }
 
@@ -151,6 +154,8 @@ func (p *printer) stmt(s Stmt, last bool) {
 			p.depth--
 			p.line("}")
 		}
+	case *Barrier:
+		p.line("barrier")
 	case *Comment:
 		p.line("// %s", s.Text)
 	case *Call:

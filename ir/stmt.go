@@ -12,11 +12,15 @@ const (
 	Parallel
 	Vectorize
 	Unroll
+	// Blocks and Threads are loops of devices. Iterations of Blocks never wait for each other.
+	// Those of Threads wait at each Barrier between two loops of Threads.
+	Blocks
+	Threads
 )
 
 // String returns the kind's name in .ripir text; Serial is not written.
 func (k LoopKind) String() string {
-	return [...]string{"serial", "parallel", "vectorize", "unroll"}[k]
+	return [...]string{"serial", "parallel", "vectorize", "unroll", "block", "thread"}[k]
 }
 
 // For runs Body with Var = 0 .. Extent-1.
@@ -79,6 +83,10 @@ type Alloc struct {
 	Body Stmt
 }
 
+// Barrier stands between loops of Threads: no thread of a block begins the code behind it before
+// all threads have done the code in front of it. In a sequential order it does nothing.
+type Barrier struct{}
+
 // Comment does nothing. Passes keep it, and it is printed.
 type Comment struct{ Text string }
 
@@ -101,6 +109,7 @@ func (*If) isStmt()      {}
 func (*Block) isStmt()   {}
 func (*Alloc) isStmt()   {}
 func (*Comment) isStmt() {}
+func (*Barrier) isStmt() {}
 func (*Call) isStmt()    {}
 
 // Seq makes a Block, flattening nested ones. A single statement is returned itself.

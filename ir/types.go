@@ -118,7 +118,19 @@ type Buffer struct {
 	// type.
 	Range Range
 	Role  Role // of an alloc
+	Space Space
 }
+
+// Space says who sees an alloc. It never changes the result.
+type Space uint8
+
+// Spaces.
+const (
+	// Own: whoever enters the alloc's scope has one, be it the host, a block or a thread.
+	Own Space = iota
+	// Shared: the threads of a block have one together, in the block's fast memory.
+	Shared
+)
 
 // Range is the numbers From..To, both included. The zero Range stands for all numbers.
 type Range struct{ From, To int64 }

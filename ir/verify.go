@@ -3,6 +3,7 @@ package ir
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -47,6 +48,9 @@ func checkFunc(f *Func, checked map[*Func]bool) {
 		v.fail("", fmt.Sprintf("%q is not a name for a func", f.Name), nameHelp)
 	}
 	for _, p := range f.Params {
+		if p.Space != Own {
+			v.fail(BufferString(p.Buffer), "a parameter lies in no block", "share an alloc")
+		}
 		v.declare(p.Buffer, p.Out)
 	}
 	for _, p := range f.Params {
@@ -117,6 +121,11 @@ func (v *verifier) stmt(s Stmt) {
 		v.declare(s.Buf, true)
 		v.stmt(s.Body)
 		delete(v.bufs, s.Buf.Name)
+	case *Barrier:
+		if i := slices.IndexFunc(v.loops, func(l *For) bool { return l.Kind == Threads }); i >= 0 {
+			v.fail("barrier", fmt.Sprintf("it stands in loop %%%s of threads", v.loops[i].Var),
+				"barriers stand between loops of threads")
+		}
 	case *Comment:
 		if strings.ContainsAny(s.Text, "\r\n") {
 			v.fail("// "+s.Text, "a comment has more than one line", "")
@@ -134,7 +143,7 @@ func (v *verifier) loop(s *For) {
 	if s.Extent < 1 {
 		v.fail(op(), fmt.Sprintf("the extent is %d", s.Extent), "a loop runs at least once")
 	}
-	if s.Kind > Unroll {
+	if s.Kind > Threads {
 		v.fail(op(), "the kind of loop is invalid", "")
 	}
 	v.extents[s.Var] = s.Extent

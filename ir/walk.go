@@ -235,7 +235,7 @@ func mapStmt(s Stmt, fs func(Stmt) Stmt, fe func(Expr) Expr) Stmt {
 			args[i] = Window{w.Buf, mapAll(w.Idx, fe)}
 		}
 		return fs(&Call{x.Fn, args})
-	case *Comment:
+	case *Comment, *Barrier:
 		return fs(x)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	gosync "sync"
 
 	"ripc/internal/suggest"
 	"ripc/ir"
@@ -24,7 +24,7 @@ type operation struct {
 }
 
 // operations is the table, made once: each step looks for its own.
-var operations = sync.OnceValue(operationTable)
+var operations = gosync.OnceValue(operationTable)
 
 func operationTable() []operation {
 	return []operation{
@@ -40,6 +40,11 @@ func operationTable() []operation {
 		{"unroll", "unroll LOOP", 1, 0, nil, func(c call) *ir.Func { return c.each(unroll) }},
 		{"vectorize", "vectorize LOOP", 1, 0, nil, func(c call) *ir.Func { return c.each(vectorize) }},
 		{"parallel", "parallel LOOP", 1, 0, nil, func(c call) *ir.Func { return parallel(c.f, c.Args[0]) }},
+		{"bind", "bind LOOP block|thread", 2, 0, nil, func(c call) *ir.Func {
+			return c.each(func(f *ir.Func, l string) *ir.Func { return bind(f, l, c.Args[1]) })
+		}},
+		{"share", "share BUFFER", 1, 0, nil, func(c call) *ir.Func { return share(c.f, c.Args[0]) }},
+		{"sync", "sync", 0, 0, nil, func(c call) *ir.Func { return sync(c.f) }},
 		{"peel", "peel LOOP FIRST LAST", 3, 0, nil, func(c call) *ir.Func {
 			return peel(c.f, c.Args[0], number("count", c.Args[1]), number("count", c.Args[2]))
 		}},
@@ -135,7 +140,7 @@ func (a *applier) step(f *ir.Func, s Step) *ir.Func {
 	}
 	g := o.run(call{s, f, a})
 	switch s.Op {
-	case "unroll", "vectorize", "parallel": // they change marks alone, and check them themselves
+	case "unroll", "vectorize", "parallel", "bind": // they change marks alone, and check them themselves
 		return g
 	case "split", "tile": // a guard can be wrong for the code under it
 		formed(f, g, "use tail=cut, tail=shift or a factor that divides the extent")

@@ -66,11 +66,24 @@ type Target struct {
 	// Bare says that the chip runs no operating system: compiled code becomes part of a program.
 	Bare  bool   `json:"bare,omitempty"`
 	Board string `json:"board"` // prose for people
+	// Device is for machines that run kernels, in place of facts of a CPU.
+	Device Device `json:"device,omitzero"`
 	// Family is the name of its model's files (schedule/machine), or "" for Name.
 	Family string `json:"family,omitempty"`
 	// Like is the target with a model that serves, if this one has none.
 	Like string `json:"like,omitempty"`
 }
+
+// Device holds the facts of a machine that runs kernels in blocks of threads.
+type Device struct {
+	MaxThreads  int `json:"max_threads"`  // of a block
+	SharedBytes int `json:"shared_bytes"` // of a block
+	Lanes       int `json:"lanes"`        // threads that run in step
+	Units       int `json:"units"`        // that run blocks, side by side
+}
+
+// IsDevice reports whether t runs kernels in blocks of threads.
+func (t Target) IsDevice() bool { return t.Device != Device{} }
 
 // Has reports whether feature is among t.Features.
 func (t Target) Has(feature string) bool {
@@ -138,6 +151,7 @@ func builtin() []Target {
 		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(),
 		wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
+		openclCPU(), maliT860(), gtx1080OpenCL(),
 	}
 }
 

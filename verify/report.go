@@ -20,6 +20,7 @@ type Report struct {
 	Crash     *Crash
 	Threads   int
 	Simulated bool
+	Device    bool // kernels ran on a device
 	// Footprint is the memory that the network takes on its board; nil under an operating system.
 	Footprint *engine.Footprint
 	OK        bool // nothing differs, and nothing crashed

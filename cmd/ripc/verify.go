@@ -17,6 +17,7 @@ import (
 type verifyResult struct {
 	OK        bool          `json:"ok"`
 	Simulated bool          `json:"simulated"`
+	Device    bool          `json:"device,omitempty"`
 	Threads   int           `json:"threads"`
 	Seed      uint64        `json:"seed"`
 	Stages    []verifyStage `json:"stages"`
@@ -107,7 +108,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 }
 
 func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
-	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Threads: rep.Threads, Seed: seed,
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Device: rep.Device, Threads: rep.Threads, Seed: seed,
 		Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
@@ -157,8 +158,11 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 		fmt.Fprintln(w, r.Crash)
 	}
 	how := "native"
-	if r.Simulated {
+	switch {
+	case r.Simulated:
 		how = "simulated"
+	case r.Device:
+		how = "device"
 	}
 	if f := r.Footprint; f != nil {
 		fmt.Fprintln(w, f)

@@ -18,6 +18,7 @@ import (
 	"fmt"
 
 	"ripc/codegen"
+	"ripc/codegen/clike"
 	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/targets"
@@ -39,8 +40,11 @@ func (Backend) Kinds() []codegen.Kind {
 	return []codegen.Kind{codegen.Source, codegen.Package, codegen.SO, codegen.Runnable}
 }
 
-// Accepts takes every target, but makes no shared library where nothing could load it.
+// Accepts takes every CPU, but makes no shared library where nothing could load it.
 func (b Backend) Accepts(t targets.Target, k codegen.Kind) error {
+	if t.IsDevice() {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "a device runs kernels, not functions of C"}
+	}
 	if k != codegen.SO {
 		return nil
 	}
@@ -63,13 +67,13 @@ func (b Backend) foreignError(arch string, t targets.Target) error {
 
 // Kernel makes C of f, with the helpers and instructions that it uses before it.
 func (Backend) Kernel(f *ir.Func, symbol string, _ targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
-	u := newUnit(floats)
+	u := clike.NewUnit(floats)
 	frame := codegen.Layout(f)
-	text, err := u.kernel(f, symbol)
+	text, err := u.Kernel(f, symbol)
 	if err != nil {
 		return codegen.Kernel{}, err
 	}
-	all := u.helperText() + u.instrText() + text
+	all := u.HelperText() + u.InstrText() + text
 	return codegen.Kernel{Symbol: symbol, Text: []byte(all), Scratch: frame.Scratch, Stack: frame.Stack}, nil
 }
 

@@ -77,7 +77,14 @@ func program(fs []*ir.Func) *ir.Program {
 // library builds Funcs with a compiler, and compares what they do with the interpreter.
 type library struct {
 	p        *ir.Program
-	sessions map[int]*runtime.Session // by threads
+	sessions map[int]session // by threads
+}
+
+// session is loaded code with its memory.
+type session interface {
+	RunStages(ctx context.Context, first, last int) error
+	Workspace() []byte
+	Close() error
 }
 
 func build(t *testing.T, command string, fs []*ir.Func) *library {
@@ -96,7 +103,7 @@ func build(t *testing.T, command string, fs []*ir.Func) *library {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &library{p, map[int]*runtime.Session{}}
+	l := &library{p, map[int]session{}}
 	for _, threads := range []int{1, 3} {
 		if l.sessions[threads], err = m.NewSession(threads); err != nil {
 			t.Fatal(err)

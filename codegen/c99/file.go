@@ -10,27 +10,28 @@ import (
 	"text/template"
 
 	"ripc/codegen"
+	"ripc/codegen/clike"
 	"ripc/internal/abi"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
 
 // templates has the parts of a file around the kernels: prelude.h begins it, driver.h has the entry
-// points. helpers.h has the helpers of kernels.
+// points.
 //
 //go:embed *.h
 var templates embed.FS
 
 // file writes the whole source.
 func file(m *codegen.Image) ([]byte, error) {
-	u := newUnit(m.Floats)
+	u := clike.NewUnit(m.Floats)
 	for _, e := range m.Exports() {
-		u.names[e] = true
+		u.Reserve(e)
 	}
 	index := m.Program.Index()
 	var kernels strings.Builder
 	for _, name := range m.Order {
-		text, err := u.kernel(index.Func(name), m.Kernels[name].Symbol)
+		text, err := u.Kernel(index.Func(name), m.Kernels[name].Symbol)
 		if err != nil {
 			return nil, err
 		}
@@ -43,8 +44,8 @@ func file(m *codegen.Image) ([]byte, error) {
 	if err := t.ExecuteTemplate(&out, "prelude.h", d); err != nil {
 		return nil, err
 	}
-	out.WriteString(u.helperText())
-	out.WriteString(u.instrText())
+	out.WriteString(u.HelperText())
+	out.WriteString(u.InstrText())
 	out.WriteString(kernels.String())
 	writeWeights(&out, m.Weights)
 	if err := writeDescription(&out, m); err != nil {
@@ -193,9 +194,9 @@ func newDriver(m *codegen.Image, index ir.Index) *driver {
 
 // argument is a pointer to a buffer, for parameter p.
 func (d *driver) argument(b *ir.ProgBuf, p ir.Param, places map[string]int) string {
-	t := "const " + memory(p.Type) + " *"
+	t := "const " + clike.Memory(p.Type) + " *"
 	if p.Out {
-		t = memory(p.Type) + " *"
+		t = clike.Memory(p.Type) + " *"
 	}
 	switch b.Kind {
 	case ir.InputBuf:

@@ -50,7 +50,8 @@ type format struct {
 }
 
 func formats() []format {
-	return []format{{"ELF", "\x7fELF", openELF}, {"WebAssembly", "\x00asm", openWASM}}
+	return []format{{"ELF", "\x7fELF", openELF}, {"WebAssembly", "\x00asm", openWASM},
+		{"bundle", bundleMagic, openBundle}}
 }
 
 // MagicSize is the number of a file's first bytes that Known needs.
@@ -62,7 +63,7 @@ func Known(head []byte) bool {
 }
 
 // ErrUnknown says that a file has no known format.
-var ErrUnknown = errors.New("neither an ELF file nor a WebAssembly module")
+var ErrUnknown = errors.New("neither an ELF file nor a WebAssembly module nor a bundle of kernels")
 
 // Open reads the headers of a file, which f goes on reading. It fails with ErrUnknown, or because
 // the file is damaged.

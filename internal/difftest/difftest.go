@@ -32,28 +32,39 @@ func Same(t testing.TB, before, after *ir.Func, seeds ...uint64) {
 	if err != nil {
 		t.Fatalf("before: %v\n%s", err, before)
 	}
-	a, err := interp.CompileChecked(after)
-	if err != nil {
-		t.Fatalf("after: %v\n%s", err, changes(before, after))
-	}
 	for _, seed := range seeds {
 		want := RandomArgs(before, seed)
-		inputs, got := Clone(want), Clone(want)
+		inputs := Clone(want)
 		if err := b.Run(t.Context(), want); err != nil {
 			t.Fatalf("before, seed %d: %v\n%s", seed, err, before)
 		}
-		if err := a.Run(t.Context(), got); err != nil {
-			t.Fatalf("after, seed %d: %v\n%s", seed, err, changes(before, after))
-		}
-		for i, p := range before.Params {
-			if !p.Out && !bytes.Equal(got[i], inputs[i]) {
-				t.Fatalf("seed %d: the input %%%s was changed", seed, p.Name)
+		for _, order := range orders(after) {
+			a, err := interp.CompileWith(after, interp.Checks{Reads: true, Order: order})
+			if err != nil {
+				t.Fatalf("after: %v\n%s", err, changes(before, after))
 			}
-			if d := Diff(want[i], got[i], p.Buffer); d != "" {
-				t.Fatalf("seed %d: %s\n%s", seed, d, changes(before, after))
+			got := Clone(inputs)
+			if err := a.Run(t.Context(), got); err != nil {
+				t.Fatalf("after, seed %d: %v\n%s", seed, err, changes(before, after))
+			}
+			for i, p := range before.Params {
+				if !p.Out && !bytes.Equal(got[i], inputs[i]) {
+					t.Fatalf("seed %d: the input %%%s was changed", seed, p.Name)
+				}
+				if d := Diff(want[i], got[i], p.Buffer); d != "" {
+					t.Fatalf("seed %d: %s\n%s", seed, d, changes(before, after))
+				}
 			}
 		}
 	}
+}
+
+// orders lists the orders of blocks and threads that f is run in.
+func orders(f *ir.Func) []interp.Order {
+	if ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Kind == ir.Blocks || l.Kind == ir.Threads }) {
+		return []interp.Order{interp.InOrder, interp.Reversed, interp.Shuffled}
+	}
+	return []interp.Order{interp.InOrder}
 }
 
 // changes returns the differences between the texts of before and after.

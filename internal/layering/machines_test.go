@@ -32,6 +32,7 @@ func machines() map[string][]aMachine {
 		"targets/":                {{"", "machines as data"}},
 		"codegen/board/":          {{"", "code for them"}},
 		"codegen/c99/":            {{"", "code for them"}},
+		"codegen/clike/":          {{"", "code for them"}},
 		"codegen/llvm/driver/":    {{"", "code for them"}},
 		"codegen/llvm/isa/":       {{"", "code for them"}},
 		"codegen/llvm/library/":   {{"", "code for them"}},
@@ -43,11 +44,14 @@ func machines() map[string][]aMachine {
 		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm || riscv64"),
 		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm || riscv64)"),
 
-		"runtime/load_linux.go":    build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
-		"runtime/load_other.go":    build("!linux || !(amd64 || arm64 || arm || riscv64) || ripc_static"),
-		"runtime/session_linux.go": build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
-		"runtime/team_linux.go":    build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
-		"runtime/threads_linux.go": build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/load_linux.go":           build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/load_other.go":           build("!linux || !(amd64 || arm64 || arm || riscv64) || ripc_static"),
+		"runtime/opencl/api_linux.go":     build("(amd64 || arm64) && !ripc_static"),
+		"runtime/opencl/session_linux.go": build("(amd64 || arm64) && !ripc_static"),
+		"runtime/opencl/session_other.go": build("!linux || !(amd64 || arm64) || ripc_static"),
+		"runtime/session_linux.go":        build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/team_linux.go":           build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/threads_linux.go":        build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
 	}
 }
 

@@ -72,7 +72,9 @@ func Table() []Row {
 		{"lower/inline", []string{"graph", "ir", "ir/arith", "ir/deps", "targets"}, nil},
 		{"lower/plan", []string{"internal/abi", "ir", "ir/deps"}, nil},
 
-		{"codegen/c99", []string{"codegen", "internal/abi", "internal/container", "internal/files", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets", "targets/isa"}, nil},
+		{"codegen/clike", []string{"codegen", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets/isa"}, nil},
+		{"codegen/c99", []string{"codegen", "codegen/clike", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/opencl", []string{"codegen", "codegen/clike", "internal/abi", "internal/container", "ir", "ir/deps", "targets"}, nil},
 		{"codegen", []string{"internal/abi", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
 		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "codegen/web", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
@@ -84,16 +86,17 @@ func Table() []Row {
 		{"codegen/llvm/link", []string{"codegen/llvm/rows", "codegen/llvm/toolchain", "internal/elfbytes", "targets"}, nil},
 		{"codegen/llvm/library", nil, []string{"github.com/ebitengine/purego"}},
 		{"codegen/llvm/toolchain", []string{"caches", "codegen/llvm/library", "codegen/llvm/rows", "internal/abi", "internal/elfbytes", "internal/files", "targets"}, []string{"golang.org/x/sync"}},
-		{"compile", []string{"caches", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "engine", "fusedglue", "graph", "graph/explain", "importer", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir", "ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule", "schedule/machine", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
+		{"compile", []string{"caches", "codegen", "codegen/board", "codegen/c99", "codegen/llvm", "codegen/opencl", "engine", "fusedglue", "graph", "graph/explain", "importer", "internal/abi", "internal/files", "internal/irdata", "internal/memory", "internal/suggest", "ir", "ir/arith", "ir/interp", "ir/size", "lower", "lower/layout", "lower/plan", "measure", "recognize", "schedule", "schedule/machine", "schedule/strategy", "targets", "targets/isa"}, []string{"golang.org/x/sync"}},
 
 		{"runtime", []string{"internal/abi", "internal/container", "internal/files", "internal/names", "runtime/describe", "runtime/npy", "targets/cpu"},
 			[]string{"github.com/ebitengine/purego", "golang.org/x/sys"}},
 		{"runtime/describe", nil, nil},
+		{"runtime/opencl", []string{"internal/container", "runtime", "runtime/describe"}, []string{"github.com/ebitengine/purego"}},
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine/wasm", []string{"internal/abi", "runtime", "runtime/describe"}, []string{"github.com/tetratelabs/wazero"}},
-		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/describe", "targets/boards"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/describe", "runtime/opencl", "targets/boards"}, nil},
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
@@ -159,7 +162,7 @@ func Table() []Row {
 		{"internal/randnet", []string{"graph", "graph/scalar", "ir"}, nil},                                                                // random networks for tests
 		{"internal/refnet", []string{"graph", "internal/f32", "ir"}, nil},                                                                 // plain arithmetic for tests
 		{"internal/section", nil, nil},
-		{"internal/container", []string{"runtime/describe", "targets/cpu"}, nil},
+		{"internal/container", []string{"internal/abi", "runtime/describe", "targets/cpu"}, nil},
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
 		{"internal/safetensors", nil, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},

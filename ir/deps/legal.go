@@ -16,14 +16,18 @@ const MaxLanes = 256
 //
 //   - A vectorize loop of several iterations has at most MaxLanes, lies in no other one, and holds
 //     no call. Its iterations touch different elements, but for integer reductions.
+//
 //   - A parallel loop lies only in serial loops, and in no if. All threads run the func, each with
 //     its own allocs, and share only the iterations of parallel loops, without barriers. So these
 //     must touch different elements of the parameters, for any iterations of the enclosing loops.
 //     The rest of the func may write no parameter, and may read none that the loop writes.
+//
 //   - In an alloc from outside of the loop a thread sees only the elements that its own iterations
 //     wrote. So no iteration of other threads may touch them. Other parallel loops over the alloc
 //     must have the same extent, so that threads get the same iterations. The rest of the func may
 //     only assign its elements.
+//
+//   - Iterations of a block or thread loop touch different elements. CheckDevice proves the rest.
 //
 // It fails with *ir.Error: Op is the loop and Msg names the buffer. f should be well-formed
 // otherwise (ir.Verify).
@@ -115,6 +119,11 @@ func (c *checker) loop(l *ir.For, around []ir.Stmt) *ir.Error {
 			return nil
 		}
 		return c.scoped().independent(l, "vectorize", Reductions)
+	case onDevice(l):
+		if c.known(l) {
+			return nil
+		}
+		return c.scoped().independent(l, "bind", OnDevice)
 	case l.Kind == ir.Parallel:
 		for _, t := range slices.Backward(around) {
 			switch p := t.(type) {

@@ -30,6 +30,9 @@ const (
 	Nothing Rule = iota
 	// Reductions: integer reductions by the same operator may, since their order does not matter.
 	Reductions
+	// OnDevice is Nothing with further proofs, for numbers that fuse and split take apart
+	// (digits.go).
+	OnDevice
 )
 
 // forbids reports whether a and b must not touch the same element.
@@ -58,7 +61,7 @@ func (sc Scope) Meet(as, bs []Access, rule Rule, loops ...string) (Pair, bool) {
 	if !May(as, bs, rule) {
 		return Pair{}, false
 	}
-	m := meeting{sc: sc, heldLoops: sc.Outer[loops[0]], forms: map[formKey]form{}}
+	m := meeting{sc: sc, heldLoops: sc.Outer[loops[0]], forms: map[formKey]form{}, device: rule == OnDevice}
 	for _, a := range as {
 		for _, b := range bs {
 			if !rule.forbids(a, b) {
@@ -102,6 +105,7 @@ type meeting struct {
 	sc        Scope
 	heldLoops *Loops
 	forms     map[formKey]form
+	device    bool // with the rules for loops of devices
 }
 
 type formKey struct {
@@ -121,7 +125,8 @@ func (m *meeting) apart(a, b Access, v string) bool {
 			return true
 		}
 	}
-	return m.partsApart(a, b, v)
+	return m.partsApart(a, b, v) ||
+		m.device && v != anyLoop && (m.scalesApart(a, b, v) || m.digitsApart(a, b, v) || m.composedApart(a, b, v))
 }
 
 // partsApart handles a loop that a fuse made: v = n*q + r, used as v / n and v % n. Two iterations

@@ -11,6 +11,7 @@ package interp
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"unsafe"
 
 	"ripc/ir"
@@ -69,6 +70,33 @@ type Checks struct {
 	// Sums that wrap: of "+=", and of values that continue an element of their own buffer
 	// (ir.Accumulates). All other integers wrap by definition.
 	Sums bool
+	// Order is that of blocks and threads. Without races, all orders give the same bits.
+	Order Order
+}
+
+// Order is an order of the iterations of block and thread loops.
+type Order uint8
+
+// Orders.
+const (
+	InOrder Order = iota
+	Reversed
+	Shuffled // at random, but the same in each run
+)
+
+// turns lists the iterations of l in order; nil stands for 0, 1, 2, ...
+func (o Order) turns(l *ir.For) []int {
+	switch o {
+	case Reversed:
+		all := make([]int, l.Extent)
+		for i := range all {
+			all[i] = l.Extent - 1 - i
+		}
+		return all
+	case Shuffled:
+		return rand.New(rand.NewPCG(uint64(l.Extent), uint64(len(l.Var)))).Perm(l.Extent)
+	}
+	return nil
 }
 
 // All is every check.

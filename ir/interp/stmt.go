@@ -20,14 +20,14 @@ func (c *compiler) stmt(s ir.Stmt) stmtFn {
 		return c.alloc(s)
 	case *ir.Call:
 		return c.call(s)
-	case *ir.Comment:
+	case *ir.Comment, *ir.Barrier:
 		return func(*frame) {}
 	}
 	c.fail("statement %T is missing or unknown", s)
 	return nil
 }
 
-// loop runs all kinds of loops in order.
+// loop runs all kinds of loops in order, but for those of devices with Checks.Order.
 func (c *compiler) loop(s *ir.For) stmtFn {
 	if s.Extent < 0 {
 		c.fail("loop %%%s has extent %d", s.Var, s.Extent)
@@ -37,6 +37,17 @@ func (c *compiler) loop(s *ir.For) stmtFn {
 	c.scope = append(c.scope, variable{s.Var, slot})
 	body := c.stmt(s.Body)
 	c.scope = c.scope[:len(c.scope)-1]
+	if s.Kind == ir.Blocks || s.Kind == ir.Threads {
+		if turns := c.checks.Order.turns(s); turns != nil {
+			return func(fr *frame) {
+				for _, i := range turns {
+					fr.spend(1)
+					fr.v[slot] = int64(i)
+					body(fr)
+				}
+			}
+		}
+	}
 	return func(fr *frame) {
 		for i := int64(0); i < n; {
 			end := min(i+pollEvery, n)

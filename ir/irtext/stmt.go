@@ -27,6 +27,9 @@ func (p *parser) statements() ir.Stmt {
 			continue
 		}
 		b := p.declaration()
+		if p.accept("shared") {
+			b.Space = ir.Shared
+		}
 		b.Role = purpose(p, "role", ir.ParseRole)
 		p.bufs[b.Name] = b
 		allocs, starts = append(allocs, b), append(starts, len(out))
@@ -49,6 +52,8 @@ func (p *parser) statement() ir.Stmt {
 		return p.store()
 	case p.is("{"):
 		return p.body()
+	case p.accept("barrier"):
+		return &ir.Barrier{}
 	case p.accept("for"):
 		return p.loop()
 	case p.accept("if"):
@@ -56,7 +61,7 @@ func (p *parser) statement() ir.Stmt {
 	case p.accept("call"):
 		return p.instruction()
 	}
-	panic(p.unexpected("a statement (for, if, alloc, call, %x[...] = ..., a comment) or \"}\""))
+	panic(p.unexpected("a statement (for, if, alloc, call, barrier, %x[...] = ..., a comment) or \"}\""))
 }
 
 func (p *parser) loop() ir.Stmt {
@@ -68,7 +73,7 @@ func (p *parser) loop() ir.Stmt {
 	p.advance()
 	p.expect(":")
 	l := &ir.For{Var: v.s, Extent: int(p.size64("an extent"))}
-	for k := ir.Parallel; k <= ir.Unroll; k++ {
+	for k := ir.Parallel; k <= ir.Threads; k++ {
 		if p.accept(k.String()) {
 			l.Kind = k
 			break
@@ -76,7 +81,7 @@ func (p *parser) loop() ir.Stmt {
 	}
 	l.Axis = purpose(p, "axis", ir.ParseAxis)
 	if !p.is("{") {
-		panic(p.unexpected("\"{\", or parallel, vectorize, unroll or axis=,"))
+		panic(p.unexpected("\"{\", or parallel, vectorize, unroll, block, thread or axis=,"))
 	}
 	p.vars[v.s] = true
 	l.Body = p.body()

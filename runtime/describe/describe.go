@@ -99,6 +99,9 @@ type Stage struct {
 	// ByLane names the kernel's vectorize loops that run lane by lane in part: for an if with
 	// diverging lanes.
 	ByLane []string `json:"by_lane,omitempty"`
+	// Launches are the kernels of a device's stage. Their arguments are Reads, Writes and the
+	// scratch memory, an address and an offset each.
+	Launches []Launch `json:"launches,omitempty"`
 }
 
 // Title is the user's name of the tensor.
@@ -107,4 +110,12 @@ func (t Tensor) Title() string {
 		return t.Label
 	}
 	return t.Name
+}
+
+// Launch is a kernel of a device's stage. It begins when the launch before it is done.
+type Launch struct {
+	Kernel  string `json:"kernel"`
+	Blocks  int    `json:"blocks"`
+	Threads int    `json:"threads"`          // of a block
+	Shared  int    `json:"shared,omitempty"` // bytes of a block's shared memory
 }

@@ -162,3 +162,12 @@ func Pack(buffer string, factor int, dims ...Dim) schedule.Step {
 	}
 	return s
 }
+
+// Bind makes the iterations of a loop blocks or threads of a device.
+func Bind(loop string, to ir.LoopKind) schedule.Step { return operation("bind", loop, to.String()) }
+
+// Share gives the threads of a block one alloc together.
+func Share(buffer string) schedule.Step { return operation("share", buffer) }
+
+// Sync puts barriers between loops of threads.
+func Sync() schedule.Step { return operation("sync") }

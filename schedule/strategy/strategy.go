@@ -32,12 +32,31 @@ type Values map[string]int
 type Strategy struct {
 	Name string
 	Text string // for people
+	// Machine is the kind of machine that it is for.
+	Machine Machine
 	// Applies reports whether the strategy can compute the layer, and if not, why.
 	Applies func(l *Layer) (ok bool, why string)
 	// Knobs lists the knobs for the layer. Callers share the list and must not change it.
 	Knobs func(l *Layer) []Knob
 	// build writes the trace.
 	build func(b *builder, v Values)
+}
+
+// Machine is a kind of machine, with loops of its own.
+type Machine uint8
+
+// Machines.
+const (
+	CPU    Machine = iota // threads share parallel loops; lanes of vectors
+	Device                // blocks of threads
+)
+
+// machineOf returns the kind of a target.
+func machineOf(t targets.Target) Machine {
+	if t.IsDevice() {
+		return Device
+	}
+	return CPU
 }
 
 // LeftOut is an optional step that is not legal for the layer, or makes too much code.
@@ -68,8 +87,14 @@ const (
 func All() []Strategy {
 	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), acrossTables(), dots(),
 		dotChannels(), floats(), fmaRows(),
-		plain()}
+		plain(), pixels(), rows(), kernels()}
 	for i, s := range all {
+		all[i].Applies = func(l *Layer) (bool, string) {
+			if s.Machine != machineOf(l.Target) {
+				return false, "it is for another kind of machine"
+			}
+			return s.Applies(l)
+		}
 		all[i].Knobs = func(l *Layer) []Knob { return l.known.knobs.get(s.Name, func() []Knob { return s.Knobs(l) }) }
 	}
 	return all
@@ -127,9 +152,13 @@ func (s Strategy) buildWith(b *builder, l *Layer, v Values) (Choice, error) {
 			return Choice{}, &PointError{Strategy: s.Name, Values: v, Err: fmt.Errorf("there is no knob %s", n)}
 		}
 	}
-	b.placeMean(all)
+	if s.Machine == CPU {
+		b.placeMean(all)
+	}
 	s.build(b, all)
-	b.scheduleMean()
+	if s.Machine == CPU {
+		b.scheduleMean()
+	}
 	b.judge()
 	if b.err != nil {
 		return Choice{}, &PointError{s.Name, all, b.failed, b.err}

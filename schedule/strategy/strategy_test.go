@@ -569,7 +569,7 @@ func TestKnobs(t *testing.T) {
 func TestApplies(t *testing.T) {
 	tried := map[string]bool{}
 	for name, f := range layers() {
-		for _, m := range machines(t) {
+		for _, m := range append(machines(t), device(t)) {
 			l := strategy.LayerOf(f, m)
 			for _, s := range strategy.All() {
 				ok, why := s.Applies(l)

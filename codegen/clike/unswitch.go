@@ -1,4 +1,4 @@
-package c99
+package clike
 
 import (
 	"slices"

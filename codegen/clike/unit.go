@@ -1,4 +1,7 @@
-package c99
+// Package clike writes Funcs in dialects of C: functions of C99 (codegen/c99), and kernels of
+// OpenCL C (codegen/opencl). Dialects share statements, expressions, and the helpers that spell out
+// operations that C leaves open.
+package clike
 
 import (
 	"fmt"
@@ -11,9 +14,10 @@ import (
 	"ripc/ir"
 )
 
-// unit is a C file in progress: helpers are written before the kernels that use them, once.
-type unit struct {
+// Unit is a file in progress: helpers are written before the kernels that use them, once.
+type Unit struct {
 	floats  *codegen.Floats
+	device  bool // kernels of OpenCL C
 	helpers map[string]string
 	used    map[string]bool // helpers
 	instrs  []string        // texts of instructions, in the order in which they may be called
@@ -21,13 +25,27 @@ type unit struct {
 	names   map[string]bool // of functions
 }
 
-func newUnit(floats *codegen.Floats) *unit {
-	return &unit{floats: floats, helpers: helpers(), used: map[string]bool{}, instr: map[*ir.Func]string{},
+// NewUnit begins a file of C99 with functions of a Program with these floats.
+func NewUnit(floats *codegen.Floats) *Unit {
+	return &Unit{floats: floats, helpers: helpers(helperText), used: map[string]bool{}, instr: map[*ir.Func]string{},
 		names: map[string]bool{}}
 }
 
+// NewDevice begins a file of OpenCL C 1.2.
+func NewDevice(floats *codegen.Floats) *Unit {
+	u := NewUnit(floats)
+	u.device, u.helpers = true, helpers(helperText, deviceText)
+	for name, text := range u.helpers { // the language has no static functions in all versions
+		u.helpers[name] = strings.ReplaceAll(text, "static inline ", "")
+	}
+	return u
+}
+
+// Reserve keeps a name of the file's own from instructions.
+func (u *Unit) Reserve(name string) { u.names[name] = true }
+
 // use notes that a helper and those that it calls are needed, and returns its name.
-func (u *unit) use(name string) string {
+func (u *Unit) use(name string) string {
 	if u.helpers[name] == "" {
 		panic("BUG: no helper " + name)
 	}
@@ -44,14 +62,14 @@ func (u *unit) use(name string) string {
 var helperName = regexp.MustCompile(`\brc_\w+`)
 
 // needs lists the helpers that a helper names, itself among them.
-func (u *unit) needs(name string) []string {
+func (u *Unit) needs(name string) []string {
 	names := helperName.FindAllString(u.helpers[name], -1)
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(n string) bool { return u.helpers[n] == "" })
 }
 
-// helperText is the helpers that are used, each after those that it calls.
-func (u *unit) helperText() string {
+// HelperText is the helpers that are used, each after those that it calls.
+func (u *Unit) HelperText() string {
 	var out strings.Builder
 	done := map[string]bool{}
 	var write func(name string)
@@ -71,10 +89,11 @@ func (u *unit) helperText() string {
 	return out.String()
 }
 
-func (u *unit) instrText() string { return strings.Join(u.instrs, "") }
+// InstrText is the instructions that kernels call.
+func (u *Unit) InstrText() string { return strings.Join(u.instrs, "") }
 
-// kernel writes a Func as a function called symbol.
-func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
+// Kernel writes a Func as a function called symbol.
+func (u *Unit) Kernel(f *ir.Func, symbol string) (text string, err error) {
 	defer recoverAbort(f, &err)
 	w := newWriter(u, f)
 	parallel := w.parallel()
@@ -98,7 +117,7 @@ func (u *unit) kernel(f *ir.Func, symbol string) (text string, err error) {
 
 // instruction writes an instruction as a function of its meaning, once, and returns the function's
 // name.
-func (u *unit) instruction(f *ir.Func) string {
+func (u *Unit) instruction(f *ir.Func) string {
 	if name, ok := u.instr[f]; ok {
 		return name
 	}

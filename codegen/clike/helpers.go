@@ -1,20 +1,25 @@
-package c99
+package clike
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
 	"ripc/ir"
 )
 
-// helpers returns the text of each helper, a function of C that spells out one operation.
-func helpers() map[string]string {
-	text, err := templates.ReadFile("helpers.h")
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
+// helperText has the helpers of C99, deviceText those that differ in OpenCL C.
+var (
+	//go:embed helpers.h
+	helperText string
+	//go:embed device.h
+	deviceText string
+)
+
+// helpers returns the last text of each helper, a function of C that spells out one operation.
+func helpers(texts ...string) map[string]string {
 	all := map[string]string{}
-	for _, part := range strings.Split(string(text), "//// ")[1:] {
+	for _, part := range strings.Split(strings.Join(texts, ""), "//// ")[1:] {
 		name, body, _ := strings.Cut(part, "\n")
 		all[name] = body
 	}
@@ -68,5 +73,5 @@ func wrappingType(t ir.Type) string {
 	return "uint32_t"
 }
 
-// memory is the type by which elements of type t are read and written (see the prelude).
-func memory(t ir.Type) string { return "rc_" + t.String() }
+// Memory is the type by which elements of type t are read and written (see the prelude).
+func Memory(t ir.Type) string { return "rc_" + t.String() }

@@ -1,4 +1,4 @@
-package c99
+package clike
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // writer writes the body of one function.
 type writer struct {
 	strings.Builder
-	u           *unit
+	u           *Unit
 	f           *ir.Func
 	depth       int
 	frame       codegen.Frame
@@ -27,12 +27,15 @@ type writer struct {
 	readBuffers map[string]bool // buffers that the text reads
 	instr       bool            // f is an instruction: its operands may coincide
 	chooses     bool            // the condition being written decides between floats
+	kernel      *deps.Kernel    // of a device; nil for a function of C99
+	inPhase     bool            // the statements are those of one thread
 }
 
-func newWriter(u *unit, f *ir.Func) *writer {
+func newWriter(u *Unit, f *ir.Func) *writer {
 	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(),
 		vars: map[string]string{}, readBuffers: map[string]bool{},
-		usedNames: map[string]bool{"tid": true, "nthreads": true, "scratch": true}, ranges: arith.Ranges{}}
+		usedNames: map[string]bool{"tid": true, "none": true, "nthreads": true, "scratch": true},
+		ranges:    arith.Ranges{}}
 	for _, s := range w.frame.Slots {
 		w.scratch = w.scratch || !s.OnStack
 	}
@@ -62,7 +65,7 @@ func (w *writer) close(s string) {
 // name gives a buffer or a loop variable a C name.
 func (w *writer) name(s string) string {
 	c := codegen.CleanName(s)
-	if codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") ||
+	if w.u.device || codegen.Identifier(c) != c || strings.HasPrefix(c, "rc_") || strings.HasPrefix(c, "ripc_") ||
 		strings.HasSuffix(c, "_t") ||
 		strings.ToLower(c) != c || strings.HasPrefix(c, "_") || c == "unix" || c == "linux" || c == "i386" {
 		c = "v_" + c // keywords, types, and possible macros
@@ -84,7 +87,7 @@ func (w *writer) params(apart bool) []string {
 		if apart && w.f.Apart(p) {
 			qualifier = "restrict "
 		}
-		out = append(out, c+memory(p.Type)+" *"+qualifier+w.name(p.Name))
+		out = append(out, c+Memory(p.Type)+" *"+qualifier+w.name(p.Name))
 	}
 	return out
 }
@@ -116,6 +119,9 @@ func (w *writer) parallel() bool {
 }
 
 func (w *writer) stmt(s ir.Stmt) {
+	if w.kernel != nil && w.deviceStmt(s) {
+		return
+	}
 	switch s := s.(type) {
 	case nil:
 	case *ir.Comment:
@@ -182,7 +188,7 @@ func (w *writer) loop(s *ir.For) {
 		w.stmt(s.Body)
 	default:
 		if s.Kind == ir.Unroll && s.Extent > 1 {
-			w.line("RIPC_UNROLL(%d)", s.Extent)
+			w.line(w.unrolling(), s.Extent)
 		}
 		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr &&
 			deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
@@ -206,7 +212,7 @@ func (w *writer) loop(s *ir.For) {
 func (w *writer) alloc(s *ir.Alloc) {
 	old, had := w.vars[s.Buf.Name]
 	n := w.name(s.Buf.Name)
-	m := memory(s.Buf.Type)
+	m := Memory(s.Buf.Type)
 	w.open("{")
 	if slot := w.frame.Slots[s.Buf.Name]; slot.OnStack {
 		w.line("%s %s[%d];", m, n, max(s.Buf.Elems(), 1))

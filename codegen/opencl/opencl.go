@@ -1,0 +1,131 @@
+// Package opencl is the back end for devices that OpenCL reaches. It writes OpenCL C 1.2, which the
+// device's driver compiles as the bundle is opened, so it needs no tools.
+//
+// Each Func becomes kernels (deps.DeviceOf). Integers and floats have the interpreter's bits: "/",
+// square roots, and products near the smallest numbers are spelled out (codegen/clike).
+package opencl
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"ripc/codegen"
+	"ripc/codegen/clike"
+	"ripc/internal/abi"
+	"ripc/internal/container"
+	"ripc/ir"
+	"ripc/ir/deps"
+	"ripc/targets"
+)
+
+// Name is this back end's name in --backend.
+const Name = "opencl"
+
+// Backend implements codegen.Backend.
+type Backend struct{}
+
+//go:embed prelude.cl
+var prelude string
+
+// Name is "opencl".
+func (Backend) Name() string { return Name }
+
+// Kinds lists the kernels alone, and the bundle that engines open.
+func (Backend) Kinds() []codegen.Kind {
+	return []codegen.Kind{codegen.Bundle, codegen.CL, codegen.Runnable}
+}
+
+// Accepts takes the devices of OpenCL.
+func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
+	if t.Arch != container.OpenCL {
+		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "it is no device of OpenCL"}
+	}
+	return nil
+}
+
+// Kernel makes OpenCL C of f, with its helpers before it. It fails with *ir.Error if a block takes
+// more threads or memory than t has.
+func (b Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+	u := clike.NewDevice(floats)
+	text, launches, err := u.DeviceKernels(f, symbol)
+	if err != nil {
+		return codegen.Kernel{}, err
+	}
+	if err := b.Limit(f, t); err != nil {
+		return codegen.Kernel{}, err
+	}
+	d, err := deps.DeviceOf(f)
+	if err != nil {
+		return codegen.Kernel{}, err
+	}
+	return codegen.Kernel{Symbol: symbol, Text: []byte(u.HelperText() + text), Launches: launches,
+		Scratch: abi.RoundUp(d.ScratchBytes())}, nil
+}
+
+// Limit fails with *ir.Error if a block of f takes more than t has. The help names the knob.
+func (Backend) Limit(f *ir.Func, t targets.Target) error {
+	d, err := deps.DeviceOf(f)
+	if err != nil {
+		return err
+	}
+	for _, k := range d.Kernels {
+		for _, l := range []struct {
+			used, most int
+			what, help string
+		}{
+			{k.Threads, t.Device.MaxThreads, "threads", "bind fewer iterations to threads (knob threads)"},
+			{k.Shared, t.Device.SharedBytes, "bytes of shared memory",
+				"share smaller buffers: compute them at an inner loop, or leave them in the device's memory"},
+		} {
+			if l.used > l.most {
+				return &ir.Error{Node: "@" + f.Name, Help: l.help,
+					Msg: fmt.Sprintf("a block takes %d %s, and %s has %d", l.used, l.what, t.Name, l.most)}
+			}
+		}
+	}
+	return nil
+}
+
+// Prepare needs nothing.
+func (b Backend) Prepare(context.Context, targets.Target) (codegen.Backend, string, error) {
+	return b, "", nil
+}
+
+// Files makes files.
+func (Backend) Files(_ context.Context, m *codegen.Image, kinds []codegen.Kind) (map[codegen.Kind][]byte, error) {
+	u, index := clike.NewDevice(m.Floats), m.Program.Index()
+	var kernels strings.Builder
+	for _, name := range m.Order {
+		text, _, err := u.DeviceKernels(index.Func(name), m.Kernels[name].Symbol)
+		if err != nil {
+			return nil, err
+		}
+		kernels.WriteString(text)
+	}
+	head := fmt.Sprintf("/* The kernels of network %s, compiled by ripc %s for %s. Generated; do not edit. */\n",
+		m.Name, codegen.Comment(m.Version), m.Target.Name)
+	source := []byte(head + prelude + u.HelperText() + kernels.String())
+	files := map[codegen.Kind][]byte{}
+	for _, k := range kinds {
+		if k == codegen.CL {
+			files[k] = source
+			continue
+		}
+		description := []byte("{}")
+		var err error
+		if !m.NoDescribe {
+			if description, err = m.DescriptionText(); err != nil {
+				return nil, err
+			}
+		}
+		if files[k], err = container.NewBundle(description,
+			container.Part{Name: container.Kernels + "cl", Data: source},
+			container.Part{Name: container.Constants, Data: bytes.Join(m.Weights, nil)}); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ripc"
+	"ripc/internal/need"
+	"ripc/internal/randnet"
+	"ripc/runtime/opencl"
+	"ripc/schedule"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// verifyOnDevice compares kernels on a CPU as a device with the interpreter, stage by stage. Without a driver the test ends.
+func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
+	t.Helper()
+	rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: "opencl-cpu", Schedules: schedules}, Seed: 5})
+	if missing := (*opencl.MissingError)(nil); errors.As(err, &missing) {
+		need.OK(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rep.OK || !rep.Device {
+		t.Errorf("on a device: %v\n%s", rep.Device, faults(rep))
+	}
+}
+
+// TestExamplesOnDevice: a network with bits, floats, pools and a dense layer.
+func TestExamplesOnDevice(t *testing.T) { verifyOnDevice(t, "../examples/digits/digits.json") }
+
+// TestStrategiesOnDevice: the same network by each strategy for devices, where it applies. That of rows has shared buffers and
+// barriers.
+func TestStrategiesOnDevice(t *testing.T) {
+	const path = "../examples/digits/digits.json"
+	target, err := targets.Lookup("opencl-cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := definition(t.Context(), path, ripc.Options{Target: target.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rows", "kernels"} {
+		t.Run(name, func(t *testing.T) {
+			var sections []schedule.Section
+			for _, f := range p.Funcs {
+				l := strategy.LayerOf(f, target)
+				for _, s := range strategy.For(l) {
+					if s.Name != name {
+						continue
+					}
+					c, err := s.Build(l, strategy.Values{"threads": 64})
+					if err != nil {
+						t.Fatal(err)
+					}
+					sections = append(sections, schedule.Section{Name: f.Name, Trace: c.Trace})
+				}
+			}
+			if len(sections) == 0 {
+				t.Fatal("it applies to no layer")
+			}
+			verifyOnDevice(t, path, sections...)
+		})
+	}
+}
+
+// TestImportedOnDevice: cases of the importers.
+func TestImportedOnDevice(t *testing.T) {
+	for i, path := range imported(t) {
+		if need.Part(i, 150) {
+			t.Run(filepath.Base(path), func(t *testing.T) { verifyOnDevice(t, path) })
+		}
+	}
+}
+
+// TestRandomNetworksOnDevice: random networks, three in a model, with random schedules.
+func TestRandomNetworksOnDevice(t *testing.T) {
+	models := 1
+	if need.Thorough() {
+		models = 100
+	}
+	for b := range models {
+		t.Run(fmt.Sprint(b), func(t *testing.T) {
+			var texts []map[string]any
+			for i := range 3 {
+				texts = append(texts, randnet.Model(rand.New(rand.NewPCG(uint64(5000+3*b+i), 79)), fmt.Sprintf("c%d_", i)))
+			}
+			path := filepath.Join(t.TempDir(), "net.json")
+			if err := os.WriteFile(path, randnet.Join(texts, b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := definition(t.Context(), path, ripc.Options{Target: "opencl-cpu"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			verifyOnDevice(t, path, randomTraces(p, "opencl-cpu", rand.New(rand.NewPCG(uint64(b), 80)))...)
+		})
+	}
+}

@@ -1,0 +1,137 @@
+//go:build (amd64 || arm64) && !ripc_static
+
+package opencl
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// handle is an object of OpenCL.
+type handle uintptr
+
+// Constants of OpenCL 1.2.
+const (
+	typeCPU, typeGPU    = 1 << 1, 1 << 2
+	deviceMaxGroup      = 0x1004
+	deviceLocalBytes    = 0x1023
+	deviceName          = 0x102b
+	queueProfiling      = 1 << 1
+	memReadWrite        = 1
+	programLog          = 0x1183
+	eventStart          = 0x1282
+	eventEnd            = 0x1283
+	blocking, errAbsent = 1, -1
+)
+
+// api is the functions of OpenCL that a session calls.
+type api struct {
+	GetPlatformIDs          func(n uint32, ids *handle, count *uint32) int32
+	GetDeviceIDs            func(platform handle, kind uint64, n uint32, ids *handle, count *uint32) int32
+	GetDeviceInfo           func(d handle, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
+	CreateContext           func(props unsafe.Pointer, n uint32, ids *handle, notify, data uintptr, code *int32) handle
+	CreateCommandQueue      func(ctx, device handle, props uint64, code *int32) handle
+	CreateBuffer            func(ctx handle, flags uint64, size uintptr, data unsafe.Pointer, code *int32) handle
+	CreateProgramWithSource func(ctx handle, n uint32, text **byte, size *uintptr, code *int32) handle
+	BuildProgram            func(p handle, n uint32, ids *handle, options string, notify, data uintptr) int32
+	GetProgramBuildInfo     func(p, device handle, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
+	CreateKernel            func(p handle, name string, code *int32) handle
+	SetKernelArg            func(k handle, i uint32, size uintptr, value unsafe.Pointer) int32
+	EnqueueNDRangeKernel    func(q, k handle, dims uint32, from, all, group *uintptr, n uint32, on, event *handle) int32
+	EnqueueWriteBuffer      transfer
+	EnqueueReadBuffer       transfer
+	Finish                  func(q handle) int32
+	GetEventProfilingInfo   func(e handle, what uint32, size uintptr, value unsafe.Pointer, got *uintptr) int32
+	ReleaseEvent            func(handle) int32
+	ReleaseMemObject        func(handle) int32
+	ReleaseKernel           func(handle) int32
+	ReleaseProgram          func(handle) int32
+	ReleaseCommandQueue     func(handle) int32
+	ReleaseContext          func(handle) int32
+}
+
+// transfer copies a piece of a buffer.
+type transfer func(q, m handle, wait uint32, at, size uintptr, data unsafe.Pointer, n uint32, on, event *handle) int32
+
+// load finds the functions of Library: field F is clF.
+func load() (*api, error) {
+	lib, err := purego.Dlopen(Library, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, err
+	}
+	a := &api{}
+	v := reflect.ValueOf(a).Elem()
+	for i := range v.NumField() {
+		name := "cl" + v.Type().Field(i).Name
+		fn, err := purego.Dlsym(lib, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s has no %s", Library, name)
+		}
+		purego.RegisterFunc(v.Field(i).Addr().Interface(), fn)
+	}
+	return a, nil
+}
+
+// check turns a result of OpenCL into an error.
+func check(call string, code int32) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{Call: call, Code: code}
+}
+
+// device is one that a bundle may run on.
+type device struct {
+	id             handle
+	name           string
+	threads, local uint64
+}
+
+// find returns the first device with the features of a target.
+func (a *api) find(features []string) (device, error) {
+	kind := uint64(typeGPU)
+	for _, f := range features {
+		if f == "cpu" {
+			kind = typeCPU
+		}
+	}
+	var n uint32
+	if code := a.GetPlatformIDs(0, nil, &n); code != 0 && code != -1001 || n == 0 {
+		return device{}, fmt.Errorf("%s knows no driver", Library)
+	}
+	platforms := make([]handle, n)
+	if err := check("clGetPlatformIDs", a.GetPlatformIDs(n, &platforms[0], nil)); err != nil {
+		return device{}, err
+	}
+	for _, p := range platforms {
+		var d device
+		if code := a.GetDeviceIDs(p, kind, 1, &d.id, nil); code == errAbsent {
+			continue
+		} else if err := check("clGetDeviceIDs", code); err != nil {
+			return device{}, err
+		}
+		name := make([]byte, 256)
+		var group uintptr
+		for _, q := range []struct {
+			what uint32
+			size uintptr
+			to   unsafe.Pointer
+		}{
+			{deviceName, uintptr(len(name)), unsafe.Pointer(&name[0])},
+			{deviceMaxGroup, unsafe.Sizeof(group), unsafe.Pointer(&group)},
+			{deviceLocalBytes, 8, unsafe.Pointer(&d.local)},
+		} {
+			if err := check("clGetDeviceInfo", a.GetDeviceInfo(d.id, q.what, q.size, q.to, nil)); err != nil {
+				return device{}, err
+			}
+		}
+		d.name, _, _ = strings.Cut(string(name), "\x00")
+		d.threads = uint64(group)
+		return d, nil
+	}
+	return device{}, fmt.Errorf("no driver of OpenCL has a device of kind %s", strings.Join(features, ", "))
+}

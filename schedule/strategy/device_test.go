@@ -1,0 +1,117 @@
+package strategy_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"ripc/internal/difftest"
+	"ripc/ir"
+	"ripc/ir/deps"
+	"ripc/schedule/strategy"
+	"ripc/targets"
+)
+
+// device is a target that runs kernels.
+func device(t testing.TB) targets.Target {
+	t.Helper()
+	m, err := targets.Lookup("mali-t860")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestDevice builds each strategy for devices at its first and at random points: the schedules are proved to be free from races,
+// have the same meaning in any order of blocks and threads, and a Func made of it with a loop bound that must not be is refused.
+func TestDevice(t *testing.T) {
+	m, r := device(t), rand.New(rand.NewPCG(3, 4))
+	built, mutants := 0, 0
+	for name, f := range layers() {
+		if difftest.Iterations(f.Body) > 1<<20 {
+			continue // the interpreter runs them three times
+		}
+		l := strategy.LayerOf(f, m)
+		for _, s := range strategy.For(l) {
+			for i := range 3 {
+				var v strategy.Values
+				if i > 0 {
+					v = s.Random(l, r)
+				}
+				c, err := s.Build(l, v)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					continue
+				}
+				built++
+				if err := deps.CheckDevice(c.Func); err != nil {
+					t.Errorf("%s, %s %v: %v", name, s.Name, v, err)
+				}
+				difftest.Same(t, f, c.Func, 1)
+				if i > 0 {
+					continue
+				}
+				for _, g := range wrong(c.Func) {
+					mutants++
+					if deps.CheckDevice(g) == nil {
+						t.Errorf("%s, %s %v: not refused:\n%s", name, s.Name, v, g)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d schedules, %d mutants", built, mutants)
+	if built < 50 || mutants < 50 {
+		t.Errorf("only %d schedules and %d mutants", built, mutants)
+	}
+}
+
+// wrong lists f with one reduction loop each made threads, so that iterations touch the same sum, without one of its barriers
+// each, and with a shared buffer made each thread's own.
+func wrong(f *ir.Func) (all []*ir.Func) {
+	for s := range ir.Stmts(f.Body) {
+		l, ok := s.(*ir.For)
+		if !ok || l.Kind != ir.Serial || l.Extent < 2 || l.Axis != ir.Reduce && l.Axis != ir.TapCol && l.Axis != ir.TapRow {
+			continue
+		}
+		all = append(all, f.WithBody(ir.MapStmt(f.Body, func(t ir.Stmt) ir.Stmt {
+			if o, ok := t.(*ir.For); ok && o.Var == l.Var {
+				return &ir.For{Var: o.Var, Extent: o.Extent, Kind: ir.Threads, Axis: o.Axis, Body: o.Body}
+			}
+			return t
+		}, nil)))
+	}
+	for n := range count[*ir.Barrier](f.Body) {
+		at := 0
+		all = append(all, f.WithBody(ir.MapStmt(f.Body, func(t ir.Stmt) ir.Stmt {
+			if _, ok := t.(*ir.Barrier); ok {
+				if at++; at == n+1 {
+					return nil
+				}
+			}
+			return t
+		}, nil)))
+	}
+	for s := range ir.Stmts(f.Body) {
+		if a, ok := s.(*ir.Alloc); ok && a.Buf.Space == ir.Shared {
+			all = append(all, f.WithBody(ir.MapStmt(f.Body, func(t ir.Stmt) ir.Stmt {
+				if o, ok := t.(*ir.Alloc); ok && o.Buf.Name == a.Buf.Name {
+					own := o.Buf
+					own.Space = ir.Own
+					return &ir.Alloc{Buf: own, Body: o.Body}
+				}
+				return t
+			}, nil)))
+		}
+	}
+	return all
+}
+
+// count counts the statements of a type.
+func count[S ir.Stmt](body ir.Stmt) (n int) {
+	for s := range ir.Stmts(body) {
+		if _, ok := s.(S); ok {
+			n++
+		}
+	}
+	return n
+}
