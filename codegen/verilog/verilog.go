@@ -95,8 +95,8 @@ func topText(d *dataflow.Design, name string) string {
 			if s == d.Last {
 				last = 1
 			}
-			fmt.Fprintf(&b, "`ifdef RIPC_TAP\n  tap #(.W(%[1]d), .NAME(\"%[2]s\"), .LAST(%[3]d))\n    tap_%[2]s(clk, rst, "+
-				"%[2]s_valid, %[2]s_ready, %[2]s_data);\n`endif\n", s.Width(), s.Name, last)
+			fmt.Fprintf(&b, "`ifdef RIPC_TAP\n  tap #(.W(%[1]d), .NAME(\"%[2]s\"), .LAST(%[3]d))\n    tap_%[2]s(clk, "+
+				"rst, %[2]s_valid, %[2]s_ready, %[2]s_data);\n`endif\n", s.Width(), s.Name, last)
 		}
 	}
 	fmt.Fprintf(&b, `

@@ -18,11 +18,12 @@ func (c Cost) plus(d Cost) Cost { return Cost{c.LUTs + d.LUTs, c.Blocks + d.Bloc
 // estimator prices engines on a part, before synthesis.
 type estimator struct{ fpga.Target }
 
-// price is a cost as one number, in LUTs. A block RAM counts as half its share of the part's LUTs:
-// designs run out of LUTs first, as FIFOs and windows need block RAMs besides.
+// price is a cost as one number, in LUTs.
 func (e estimator) price(c Cost) float64 { return c.LUTs + c.Blocks*e.block() }
 
-func (e estimator) block() float64 { return float64(e.Part.LUTs) / float64(2*e.Part.Blocks(e.Family)) }
+// block is the price of a block RAM: half a LUT for each bit of its widest beat. Accelerators run
+// out of LUTs first.
+func (e estimator) block() float64 { return float64(e.Family.Shapes[0].Width) / 2 }
 
 // blocks is the number of block RAMs of a memory.
 func (e estimator) blocks(depth, width int) int {

@@ -184,21 +184,22 @@ func (e *PartError) Error() string {
 func (*PartError) BadInput() bool { return true }
 
 // Reuse is the Point where each layer takes PE and SIMD for a reuse factor: the largest legal one
-// that is not above factor. The reuse factor of a layer is the number of cycles for one position.
+// that is not above factor or, where there is none, the least. The reuse factor of a layer is the
+// number of cycles for one position. Of several folds the cheapest is taken.
 func Reuse(s *dataflow.Segment, factor int, t fpga.Target) Point {
 	e, folds := estimator{t}, map[string]dataflow.Fold{}
 	for _, st := range s.MVUs() {
 		m := st.Engine.(*dataflow.MVU)
-		best, reuse, price := dataflow.Fold{}, 0, math.Inf(1)
-		for _, f := range m.Folds() {
-			f.Block = e.inBlocks(m.Steps(f)*m.Blocks(f), f.PE*f.SIMD*m.WBits)
-			r, c := m.Reuse(f), e.price(e.mvu(m, f))
-			if least := reuse == 0 && best.PE == 0; r <= factor && (r > reuse || r == reuse && c < price) ||
-				r > factor && (least || reuse > factor && r < reuse) {
-				best, reuse, price = f, r, c
+		folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int {
+			a, b := m.Reuse(f), m.Reuse(g)
+			if a == b {
+				return cmp.Compare(e.price(e.mvu(m, f)), e.price(e.mvu(m, g)))
 			}
-		}
-		folds[st.Name] = best
+			if max(a, b) <= factor {
+				return cmp.Compare(b, a)
+			}
+			return cmp.Compare(a, b)
+		})
 	}
 	return Given(s, folds, t)
 }

@@ -161,6 +161,16 @@ func Lookup(name string) (t Target, ok bool) {
 	return t, true
 }
 
+// Targets lists all boards with their parts and families.
+func Targets() []Target {
+	var all []Target
+	for _, name := range Names() {
+		t, _ := Lookup(name)
+		all = append(all, t)
+	}
+	return all
+}
+
 func rowOf[T any](rows []T, is func(T) bool, name string) T {
 	i := slices.IndexFunc(rows, is)
 	if i < 0 {
