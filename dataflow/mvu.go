@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"sort"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -37,10 +36,11 @@ type MVU struct {
 	Rows, Cols graph.Classes
 	shift      int // 1: the accumulator counts twice A, as borders differ by odd numbers
 	ints       []int64
+	rule       rule
 }
 
-// maxLevelBits bounds the levels that thresholds make.
-const maxLevelBits = 4
+// maxLevelBits bounds the levels that thresholds make: a memory's file has one digit for a bit.
+const maxLevelBits = 8
 
 // newMVU is the engine of n, a bconv2d, or a reason why there is none.
 func newMVU(g *graph.Graph, n *graph.Node) (*MVU, string) {
@@ -52,12 +52,8 @@ func newMVU(g *graph.Graph, n *graph.Node) (*MVU, string) {
 		return nil, "weights with an offset need the sums of windows"
 	case len(e.Joins) > 0:
 		return nil, "its sums meet another tensor in floats"
-	case e.Scale != nil:
-		return nil, "its sums are requantized to 8 bits"
-	case e.Thresholds == nil && e.Shift == nil && y.Encoded():
-		return nil, "its levels are made of floats"
 	case y.Bits > maxLevelBits:
-		return nil, fmt.Sprintf("levels of %d bits need more than 15 thresholds", y.Bits)
+		return nil, fmt.Sprintf("it makes levels of %d bits", y.Bits)
 	case c.X.Bits() != x.Bits:
 		return nil, fmt.Sprintf("its input's integers do not fill %d bits", x.Bits)
 	}
@@ -68,38 +64,23 @@ func newMVU(g *graph.Graph, n *graph.Node) (*MVU, string) {
 	if !y.Encoded() && slices.ContainsFunc(e.Steps, atBorders) {
 		return nil, "its float steps differ at the borders of pictures"
 	}
-	if e.Shift != nil {
-		m.Thresholds = shiftThresholds(c, y.Bits)
+	why := ""
+	if m.rule, why = ruleOf(c, y.Bits); why != "" {
+		return nil, why
 	}
 	for _, w := range c.Ints.All() {
 		m.ints = append(m.ints, int64(w))
 	}
 	m.readWeights()
 	m.readBorders()
+	if e.Thresholds == nil && y.Encoded() {
+		m.Thresholds = m.searchThresholds()
+	}
 	return m, ""
 }
 
-// shiftThresholds are the thresholds that give the levels of c's add-then-shift, which rise.
-func shiftThresholds(c *graph.FusedConv, levelBits int) [][]int32 {
-	var all [][]int32
-	for level := 1; level < 1<<levelBits; level++ {
-		row := make([]int32, c.Out)
-		for o := range row {
-			lo, hi := c.Sums(o)
-			row[o] = int32(lo + int64(sort.Search(int(hi-lo)+1, func(i int) bool {
-				return c.Epilogue.Shift.Level(o, lo+int64(i), levelBits) >= level
-			})))
-		}
-		all = append(all, row)
-	}
-	return all
-}
-
 // falls reports whether the level of row o falls as its sum grows.
-func (m *MVU) falls(o int) bool {
-	e := &m.Conv.Epilogue
-	return e.Thresholds != nil && e.Falling != nil && e.Falling[o]
-}
+func (m *MVU) falls(o int) bool { return m.rule.falling != nil && m.rule.falling[o] }
 
 // sign is -1 for rows that fall.
 func (m *MVU) sign(o int) int64 {
@@ -175,7 +156,7 @@ func (m *MVU) readBorders() {
 				border[o] += int64(c.Epilogue.Border[k*c.Out+o])
 			}
 			border[o] *= m.sign(o)
-			if m.Step == 2 && border[o]%2 != 0 && len(m.Thresholds) != 1 {
+			if m.Step == 2 && border[o]%2 != 0 && m.YBits != 1 {
 				m.shift = 1
 			}
 		}
@@ -394,24 +375,10 @@ func (m *MVU) level(o, class int, s int64) int64 {
 	if e.Border != nil {
 		s += int64(e.Border[class*c.Out+o])
 	}
-	switch {
-	case m.YBits == 0:
+	if m.YBits == 0 {
 		return s
-	case e.Shift != nil:
-		return int64(e.Shift.Level(o, s, m.YBits))
 	}
-	return m.reached(o, m.sign(o)*s)
-}
-
-// reached is the number of thresholds of row o that s reaches, s negated for rows that fall.
-func (m *MVU) reached(o int, s int64) int64 {
-	level := int64(0)
-	for _, t := range m.Thresholds {
-		if s >= int64(t[o]) {
-			level++
-		}
-	}
-	return level
+	return int64(m.rule.level(o, s))
 }
 
 // Raw is the accumulators that leave for sums.

@@ -102,13 +102,10 @@ func (m *MVU) engineLevel(acc int64, offsets [][]int64) int64 {
 // definedLevel is the level that the definition makes of A = a of row o in class k.
 func (m *MVU) definedLevel(o, k int, a int64) int64 {
 	s := m.Step*a + m.K[o] + m.Border[k][o]
-	switch {
-	case m.YBits == 0:
+	if m.YBits == 0 {
 		return (s - m.K[o]) / m.unit()
-	case m.Conv.Epilogue.Shift != nil:
-		return int64(m.Conv.Epilogue.Shift.Level(o, s, m.YBits))
 	}
-	return m.reached(o, s)
+	return int64(m.rule.level(o, m.sign(o)*s))
 }
 
 // floorDiv is a/b rounded down, for b > 0.

@@ -39,10 +39,12 @@ func (e estimator) rom(depth, width int) float64 {
 	return float64(width) * math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs))
 }
 
-// inBlocks reports whether a memory is cheaper in block RAM than in logic. A memory of one LUT a
-// bit stays in logic.
+// inBlocks reports whether a memory is cheaper in block RAM than in logic. Small memories stay in
+// logic: those of half a LUT a bit, and those of as many LUTs as a LUT has bits.
 func (e estimator) inBlocks(depth, width int) bool {
-	return depth > 1<<(e.Family.LUTInputs-1) && float64(e.blocks(depth, width))*e.block() < e.rom(depth, width)
+	bits := 1 << e.Family.LUTInputs
+	logic := e.rom(depth, width)
+	return depth > bits/2 && logic > float64(bits) && float64(e.blocks(depth, width))*e.block() < logic
 }
 
 // mvu is the cost of an engine: its sums of products, accumulators, thresholds, memories, replay
