@@ -2,8 +2,12 @@ package accelerator
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 
 	"ripc/dataflow/fold"
+	"ripc/internal/files"
+	"ripc/measure/nextpnr"
 	"ripc/measure/yosys"
 	"ripc/targets/fpga"
 )
@@ -30,14 +34,36 @@ type Bench struct {
 	Layers   []Layer                   `json:"layers"`
 }
 
-// Measure counts the cells of the accelerator after synthesis, without the cells that connect it to
-// a board. It fails with *tools.MissingError.
-func (a *Accelerator) Measure(ctx context.Context) (*Bench, error) {
-	files, err := a.Verilog()
+// Bitstream synthesizes, places and routes the accelerator with streams of bytes, at the clock. It
+// fails with *nextpnr.UnsupportedError or *tools.MissingError.
+func (a *Accelerator) Bitstream(ctx context.Context) (r *nextpnr.Result, err error) {
+	if err := nextpnr.Check(a.Target); err != nil {
+		return nil, err
+	}
+	sources, err := a.Verilog()
 	if err != nil {
 		return nil, err
 	}
-	r, err := yosys.Synthesize(ctx, files, a.Top(), a.Target.Family, "")
+	dir, remove, err := files.TempDir("")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	netlist := filepath.Join(dir, "netlist.json")
+	if _, err := yosys.Synthesize(ctx, sources, a.Top()+"_bytes", a.Target.Family, netlist); err != nil {
+		return nil, err
+	}
+	return nextpnr.Route(ctx, dir, netlist, a.Target, a.Clock)
+}
+
+// Measure counts the cells of the accelerator after synthesis, without the cells that connect it to
+// a board. It fails with *tools.MissingError.
+func (a *Accelerator) Measure(ctx context.Context) (*Bench, error) {
+	sources, err := a.Verilog()
+	if err != nil {
+		return nil, err
+	}
+	r, err := yosys.Synthesize(ctx, sources, a.Top(), a.Target.Family, "")
 	if err != nil {
 		return nil, err
 	}

@@ -105,14 +105,14 @@ func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Optio
 }
 
 // acceleratorKinds are the kinds of files for targets with an FPGA.
-func acceleratorKinds() []string { return []string{"v", "h"} }
+func acceleratorKinds() []string { return []string{"v", "h", "bit"} }
 
 // accelerate writes an accelerator into a folder.
 func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Options) error {
 	if len(o.printAfter) > 0 || o.timePasses || o.noDescribe || o.prefix == "-" {
 		return usagef("--print-after, --time-passes, --no-describe and -o - are not for accelerators")
 	}
-	kinds := acceleratorKinds()
+	kinds := []string{"v", "h"}
 	if o.emit != "" {
 		kinds = strings.Split(o.emit, ",")
 	}
@@ -125,17 +125,27 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 	if err != nil {
 		return err
 	}
-	made := map[string][]byte{}
+	made, routed := map[string][]byte{}, 0.0
 	for _, k := range kinds {
-		some := map[string][]byte{a.Prefix() + ".h": nil}
-		if k == "v" {
-			if some, err = a.Verilog(); err != nil {
+		switch k {
+		case "v":
+			some, err := a.Verilog()
+			if err != nil {
 				return err
 			}
-		} else {
-			some[a.Prefix()+".h"] = a.Header()
+			maps.Copy(made, some)
+		case "h":
+			made[a.Prefix()+".h"] = a.Header()
+		case "bit":
+			p := newProgress()
+			p.step(0, 1, "synthesizing, placing and routing")
+			r, err := a.Bitstream(cmd.Context())
+			p.done()
+			if err != nil {
+				return err
+			}
+			made[a.Prefix()+".bit"], routed = r.Bitstream, r.MHz
 		}
-		maps.Copy(made, some)
 	}
 	dir := o.prefix
 	if dir == "" {
@@ -160,7 +170,7 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 		return err
 	}
 	res := newAcceleratorResult(a)
-	res.Files = names
+	res.Files, res.RoutedMHz = names, routed
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), res)
 	}
@@ -184,6 +194,7 @@ type acceleratorResult struct {
 	Processor []processorLayer `json:"processor"` // layers that stay there, and why
 	Fold      string           `json:"fold"`
 	Files     []string         `json:"files,omitempty"`
+	RoutedMHz float64          `json:"routed_mhz,omitempty"` // highest clock after place and route
 }
 
 // processorLayer is a layer that is not in hardware.
@@ -215,6 +226,9 @@ func (r *acceleratorResult) print(w io.Writer, a *ripc.Accelerator, width int) {
 	cost, part := a.Point.Cost, a.Target.Part
 	fmt.Fprintf(w, "about %.0f LUTs (%s) and %.0f block RAMs (%s), estimated\n", cost.LUTs,
 		percent(cost.LUTs/float64(part.LUTs)), cost.Blocks, percent(cost.Blocks/float64(part.Blocks(a.Target.Family))))
+	if r.RoutedMHz > 0 {
+		fmt.Fprintf(w, "highest clock after place and route, with streams of bytes: %.1f MHz\n", r.RoutedMHz)
+	}
 	for _, n := range r.Processor {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("on the processor: %s: %s", n.Name, n.Why), width, 2))
 	}

@@ -19,7 +19,8 @@ var rtl embed.FS
 
 // Files makes the files of d by name. The top module is called top; its file is top.v.
 func Files(d *dataflow.Design, top string) (map[string][]byte, error) {
-	files := map[string][]byte{"top.v": []byte(topText(d, top)), "dot.v": []byte(dots(dotShapes(d)))}
+	files := map[string][]byte{"top.v": []byte(topText(d, top)), "dot.v": []byte(dots(dotShapes(d))),
+		"bytes.v": []byte(bytesText(d, top))}
 	err := fs.WalkDir(rtl, "rtl", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".v") || e.Name() == tapFile {
 			return err
@@ -108,6 +109,36 @@ func topText(d *dataflow.Design, name string) string {
 	}
 	b.WriteString("endmodule\n")
 	return b.String()
+}
+
+// bytesText is a module around the top module, with streams of bytes: a beat is the least number of
+// bytes that hold it, the lowest first.
+func bytesText(d *dataflow.Design, top string) string {
+	in, out := (d.First.Width()+7)/8*8, (d.Last.Width()+7)/8*8
+	return fmt.Sprintf(`// %[1]s_bytes is %[1]s with streams of bytes. A beat is the least number of bytes that hold it, the
+// lowest first.
+module %[1]s_bytes(
+  input clk, input rst,
+  input [7:0] s_data, input s_valid, output s_ready,
+  output [7:0] m_data, output m_valid, input m_ready);
+  wire [%[2]d:0] in_data; wire in_valid, in_ready;
+  wire [%[3]d:0] out_data; wire out_valid, out_ready;
+  dwc #(.IW(8), .OW(%[4]d)) joined(.clk(clk), .rst(rst), .s_data(s_data), .s_valid(s_valid), .s_ready(s_ready),
+    .m_data(in_data), .m_valid(in_valid), .m_ready(in_ready));
+  %[1]s core(.clk(clk), .rst(rst), .s_data(in_data[%[5]d:0]), .s_valid(in_valid), .s_ready(in_ready),
+    .m_data(out_data[%[6]d:0]), .m_valid(out_valid), .m_ready(out_ready));
+%[8]s  dwc #(.IW(%[7]d), .OW(8)) parts(.clk(clk), .rst(rst), .s_data(out_data), .s_valid(out_valid), .s_ready(out_ready),
+    .m_data(m_data), .m_valid(m_valid), .m_ready(m_ready));
+endmodule
+`, top, in-1, out-1, in, d.First.Width()-1, d.Last.Width()-1, out, fill(out, d.Last.Width()))
+}
+
+// fill sets the bits of a beat's bytes behind the beat to 0.
+func fill(all, width int) string {
+	if all == width {
+		return ""
+	}
+	return fmt.Sprintf("  assign out_data[%d:%d] = 0;\n", all-1, width)
 }
 
 // quote is a name of the model in a comment: one line of ASCII.

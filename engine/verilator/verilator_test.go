@@ -22,7 +22,7 @@ import (
 // networks are those of make test; make fpga takes all of testdata (RIPC_REQUIRE_FPGA).
 func networks(t *testing.T) []string {
 	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
-		return []string{"architectures/finn_mlp4_w1a2.onnx", "architectures/lsq_w2a2.onnx"}
+		return []string{"architectures/finn_mlp4_w1a2.onnx"}
 	}
 	var all []string
 	for _, pattern := range []string{"*/*.onnx", "*/*.tflite", "twin/*.json"} {

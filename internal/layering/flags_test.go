@@ -28,6 +28,7 @@ func speakers() map[string]string {
 		"engine/bareboard":       "flags of GCC",
 		"engine/verilator":       "flags of Verilator",
 		"targets/fpga":           "flags of nextpnr",
+		"measure/nextpnr":        "the same",
 	}
 }
 

@@ -104,7 +104,8 @@ func Table() []Row {
 		{"codegen/verilog", []string{"dataflow"}, nil},
 		{"engine/verilator", []string{"caches", "codegen/verilog", "dataflow", "internal/files", "internal/tools"}, nil},
 		{"measure/yosys", []string{"caches", "internal/files", "internal/tools", "targets/fpga"}, nil},
-		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
+		{"measure/nextpnr", []string{"internal/tools", "targets/fpga"}, nil},
+		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "internal/files", "measure/nextpnr", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
 		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/f32", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},

@@ -20,8 +20,11 @@ type Family struct {
 	Cells []Cell `json:"cells"`
 	// PlaceRoute is nextpnr's program for the family, "" if there is none. Pack is the program that
 	// makes a bitstream of its result.
-	PlaceRoute string `json:"place_route,omitempty"`
-	Pack       string `json:"pack,omitempty"`
+	PlaceRoute   string   `json:"place_route,omitempty"`
+	RouteOptions []string `json:"-"`
+	Pack         string   `json:"pack,omitempty"`
+	// Packages are the packages that have these programs, by program.
+	Packages map[string]string `json:"-"`
 }
 
 // RAMShape is a depth and a width that a block RAM can have.
@@ -90,12 +93,16 @@ func Families() []Family {
 		{Name: "ecp5", LUTInputs: 4, BlockBits: 18 << 10, Shapes: shapes, Synthesis: "synth_ecp5",
 			Cells: []Cell{{"LUT4", LUTs, 1}, {"CCU2C", LUTs, 2}, {"TRELLIS_DPR16X4", LUTs, 4}, {"TRELLIS_FF", FFs, 1},
 				{"DP16KD", RAMKbits, 18}, {"MULT18X18D", DSPs, 1}},
-			PlaceRoute: "nextpnr-ecp5", Pack: "ecppack"},
+			PlaceRoute: "nextpnr-ecp5", RouteOptions: []string{"--lpf-allow-unconstrained", "--textcfg", "routed.txt"},
+			Pack:     "ecppack",
+			Packages: map[string]string{"nextpnr-ecp5": "nextpnr-ecp5", "ecppack": "prjtrellis"}},
 		{Name: "ice40", LUTInputs: 4, BlockBits: 4 << 10,
 			Shapes: []RAMShape{{256, 16}, {512, 8}, {1024, 4}, {2048, 2}}, Synthesis: "synth_ice40 -dsp",
 			Cells: []Cell{{"SB_LUT4", LUTs, 1}, {"SB_DFF.*", FFs, 1}, {"SB_RAM40_4K.*", RAMKbits, 4},
 				{"SB_MAC16", DSPs, 1}},
-			PlaceRoute: "nextpnr-ice40", Pack: "icepack"},
+			PlaceRoute: "nextpnr-ice40", RouteOptions: []string{"--pcf-allow-unconstrained", "--asc", "routed.txt"},
+			Pack:     "icepack",
+			Packages: map[string]string{"nextpnr-ice40": "nextpnr-ice40", "icepack": "fpga-icestorm"}},
 		{Name: "gowin", LUTInputs: 4, BlockBits: 18 << 10, Shapes: shapes, Synthesis: "synth_gowin",
 			Cells: []Cell{{"LUT[1-4]", LUTs, 1}, {"ALU", LUTs, 1}, {"RAM16S.*", LUTs, 4}, {"DFF.*", FFs, 1},
 				{"(S?DPB?X?9?B?|SDPX9B|pROM.*)", RAMKbits, 18}, {"MULT.*", DSPs, 1}}},

@@ -297,7 +297,7 @@ module every_accelerator(
     fifo31(.clk(clk), .rst(rst), .s_data(s33_data), .s_valid(s33_valid), .s_ready(s33_ready), .m_data(s34_data), .m_valid(s34_valid), .m_ready(s34_ready));
 
   // of "right"
-  mvu #(.SF(18), .NB(4), .NF(4), .SIMD(4), .PE(3), .XB(3), .WB(1), .OB(1), .AW(10), .CW(6), .OW(3), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu32"))
+  mvu #(.SF(18), .NB(4), .NF(4), .SIMD(4), .PE(3), .XB(3), .WB(1), .OB(1), .AW(10), .CW(6), .OW(3), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu32"))
     mvu32(.clk(clk), .rst(rst), .s_data(s34_data), .s_valid(s34_valid), .s_ready(s34_ready), .m_data(s35_data), .m_valid(s35_valid), .m_ready(s35_ready));
 
   fifo #(.W(1), .D(54))
