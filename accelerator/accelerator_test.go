@@ -3,12 +3,17 @@ package accelerator_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"ripc/accelerator"
 	"ripc/compile"
+	"ripc/dataflow"
 	"ripc/dataflow/fold"
 	"ripc/graph"
 	"ripc/internal/golden"
@@ -99,5 +104,100 @@ func TestWrongMemory(t *testing.T) {
 
 // TestHeader: the header of sums and of beats.
 func TestHeader(t *testing.T) {
-	golden.Check(t, "testdata/every.h", load(t, "fpga/every.json", "arty-a7", 1).Header())
+	for name, network := range map[string]string{"every": "fpga/every.json", "levels": "lce/bconv_int8_valid_c64.tflite"} {
+		h, err := load(t, network, "arty-a7", 1).Header()
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "testdata/"+name+".h", h)
+	}
+}
+
+// TestPack: the header's functions make the bytes of a stream, and read them.
+func TestPack(t *testing.T) {
+	cc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("gcc is missing")
+	}
+	for _, network := range []string{"fpga/every.json", "lce/bconv_int8_valid_c64.tflite"} {
+		a := load(t, network, "arty-a7", 1)
+		d := a.Design
+		h, err := a.Header()
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		var in, out []int64
+		for range d.First.Elems() {
+			in = append(in, random.Int64N(1<<d.First.Bits))
+		}
+		for range d.Last.Elems() {
+			v := random.Int64N(1 << d.Last.Bits)
+			if d.Last.Signed {
+				v -= 1 << (d.Last.Bits - 1)
+			}
+			out = append(out, v)
+		}
+		levels, element := make([]string, len(in)), "unsigned char"
+		for i, v := range in {
+			levels[i] = fmt.Sprint(dataflow.Ascending(d.InType(), v))
+		}
+		want := bytesOf(d.First, in)
+		if m := d.SumsLeave(); m != nil {
+			element = "float"
+			for _, s := range m.Sums(out) {
+				want = append(want, s)
+			}
+		} else {
+			for _, v := range out { // signed levels: less 128
+				want = append(want, v^128)
+			}
+		}
+		var packed []string
+		for _, b := range bytesOf(d.Last, out) {
+			packed = append(packed, fmt.Sprint(b))
+		}
+		up := strings.ToUpper(a.Prefix())
+		program := fmt.Sprintf(`%[1]s
+#include <stdio.h>
+int main(void) {
+    static const unsigned char levels[] = {%[2]s}, packed[] = {%[3]s};
+    static unsigned char bytes[%[4]s_IN_BEATS * %[4]s_IN_BYTES];
+    static %[5]s out[%[4]s_OUT_ELEMENTS];
+    %[6]s_pack(levels, bytes);
+    for (unsigned i = 0; i < sizeof bytes; i++) printf("%%d ", bytes[i]);
+    %[6]s_unpack(packed, out);
+    for (int i = 0; i < %[4]s_OUT_ELEMENTS; i++) printf("%%d ", (int)out[i]);
+    return 0;
+}
+`, h, strings.Join(levels, ","), strings.Join(packed, ","), up, element, a.Prefix())
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "a.c"), []byte(program), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command(cc, "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(dir, "a"), filepath.Join(dir, "a.c"))
+		if text, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		text, err := exec.Command(filepath.Join(dir, "a")).Output()
+		if got := strings.Trim(fmt.Sprint(want), "[]"); err != nil || got != strings.TrimSpace(string(text)) {
+			t.Errorf("%s: %v\n%.200s\nwant\n%.200s", network, err, text, got)
+		}
+	}
+}
+
+// bytesOf is the bytes of the beats of s.
+func bytesOf(s *dataflow.Stream, elements []int64) []int64 {
+	var all []int64
+	for _, w := range s.Words(elements) {
+		beat := make([]int64, (s.Width()+7)/8)
+		for i, v := range w.Fields {
+			for b := range s.Bits {
+				at := i*s.Bits + b
+				beat[at/8] |= (v >> b & 1) << (at % 8)
+			}
+		}
+		all = append(all, beat...)
+	}
+	return all
 }

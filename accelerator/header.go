@@ -1,55 +1,66 @@
 package accelerator
 
 import (
+	"bytes"
+	"context"
+	_ "embed"
 	"fmt"
 	"strings"
+	"text/template"
+
+	"ripc/codegen"
+	"ripc/compile"
+	"ripc/graph"
+	"ripc/ir"
 )
 
-// Header is a C header with the beats of the accelerator, for the program beside it.
-func (a *Accelerator) Header() []byte {
-	d, up := a.Design, strings.ToUpper(a.Prefix())
-	var b strings.Builder
-	fmt.Fprintf(&b, "/* The accelerator of %s for %s. Pixels come in row-major order, channels ascending, the first\n"+
-		"   element of a beat in its low bits. Levels are counted so that real values rise. */\n", a.Prefix(),
-		a.Target.Board.Name)
-	fmt.Fprintf(&b, "#ifndef %[1]s_ACCELERATOR_H\n#define %[1]s_ACCELERATOR_H\n\n", up)
-	define := func(name string, v any, what string) {
-		fmt.Fprintf(&b, "#define %s_%s %v /* %s */\n", up, name, v, what)
+//go:embed header.h
+var headerText string
+
+// Header is a C header with the beats of the accelerator, and functions between the bytes of its
+// streams and the tensors of the programs on the processor.
+func (a *Accelerator) Header() ([]byte, error) {
+	t, err := template.New("header").Parse(headerText)
+	if err != nil {
+		return nil, err
 	}
-	define("CYCLES", d.Cycles, "of a picture, in a full pipeline")
-	for _, s := range []struct {
-		name            string
-		beats, lanes    int
-		bits            int
-		signed, elments int
-	}{{"IN", d.First.Beats(), d.First.Lanes, d.First.Bits, 0, d.First.Elems()},
-		{"OUT", d.Last.Beats(), d.Last.Lanes, d.Last.Bits, boolInt(d.Last.Signed), d.Last.Elems()}} {
-		define(s.name+"_ELEMENTS", s.elments, "of a picture")
-		define(s.name+"_BEATS", s.beats, "of a picture")
-		define(s.name+"_LANES", s.lanes, "elements a beat")
-		define(s.name+"_BITS", s.bits, "bits of an element")
-		define(s.name+"_SIGNED", s.signed, "1: elements are signed")
+	d := a.Design
+	in := d.InType()
+	v := map[string]any{
+		"Name": a.Prefix(), "Upper": strings.ToUpper(a.Prefix()), "Board": a.Target.Board.Name, "Cycles": d.Cycles,
+		"In": d.First, "Out": d.Last, "InBytes": (d.First.Width() + 7) / 8, "OutBytes": (d.Last.Width() + 7) / 8,
+		"Flip": flip(in), "Top": in.Top(), "Inverted": in.Enc == ir.BipolarInv,
 	}
 	if m := d.SumsLeave(); m != nil {
-		fmt.Fprintf(&b, "\n/* The sum of an output channel is element * %s_OUT_STEP + %s_out_offset[channel]. */\n", up,
-			a.Prefix())
-		define("OUT_STEP", m.Sums([]int64{1})[0]-m.Sums([]int64{0})[0], "")
-		fmt.Fprintf(&b, "static const int %s_out_offset[%d] = {", a.Prefix(), len(m.K))
-		for i, k := range m.K {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			fmt.Fprint(&b, k)
-		}
-		b.WriteString("};\n")
+		v["Step"], v["Offsets"] = m.Sums([]int64{1})[0]-m.Sums([]int64{0})[0], m.K
+	} else {
+		out := d.Graph.Value(d.Out).LevelType
+		v["OutFlip"], v["OutTop"], v["OutInverted"] = flip(out), out.Top(), out.Enc == ir.BipolarInv
 	}
-	b.WriteString("\n#endif\n")
-	return []byte(b.String())
+	var b bytes.Buffer
+	if err := t.Execute(&b, v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
-func boolInt(b bool) int {
-	if b {
-		return 1
+// Processor is the C source of the parts of the network before and behind the accelerator, and
+// their headers, by file. There are none where the accelerator is all of it.
+func (a *Accelerator) Processor(ctx context.Context) (map[string][]byte, error) {
+	parts, files := a.Design.Host(), map[string][]byte{}
+	for _, g := range []*graph.Graph{parts.Head, parts.Tail} {
+		if g == nil {
+			continue
+		}
+		o := a.options
+		o.Target, o.Backend, o.Emit = a.Target.Board.Processor, "c", []codegen.Kind{codegen.Source, codegen.Header}
+		c, err := compile.FromFused(ctx, g, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.Name, err)
+		}
+		for _, k := range o.Emit {
+			files[c.Prefix()+"."+k.Ext()] = c.Files[k]
+		}
 	}
-	return 0
+	return files, nil
 }

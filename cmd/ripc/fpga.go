@@ -105,7 +105,7 @@ func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Optio
 }
 
 // acceleratorKinds are the kinds of files for targets with an FPGA.
-func acceleratorKinds() []string { return []string{"v", "h", "bit"} }
+func acceleratorKinds() []string { return []string{"v", "h", "c", "bit"} }
 
 // accelerate writes an accelerator into a folder.
 func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Options) error {
@@ -135,7 +135,15 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 			}
 			maps.Copy(made, some)
 		case "h":
-			made[a.Prefix()+".h"] = a.Header()
+			if made[a.Prefix()+".h"], err = a.Header(); err != nil {
+				return err
+			}
+		case "c":
+			some, err := a.Processor(cmd.Context())
+			if err != nil {
+				return err
+			}
+			maps.Copy(made, some)
 		case "bit":
 			p := newProgress()
 			p.step(0, 1, "synthesizing, placing and routing")

@@ -105,7 +105,7 @@ func Table() []Row {
 		{"engine/verilator", []string{"caches", "codegen/verilog", "dataflow", "internal/files", "internal/tools"}, nil},
 		{"measure/yosys", []string{"caches", "internal/files", "internal/tools", "targets/fpga"}, nil},
 		{"measure/nextpnr", []string{"internal/tools", "targets/fpga"}, nil},
-		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "internal/files", "measure/nextpnr", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
+		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "internal/files", "ir", "measure/nextpnr", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
 		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/f32", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},

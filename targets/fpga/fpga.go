@@ -78,6 +78,8 @@ type Board struct {
 	Part     string  `json:"part"`
 	ClockMHz float64 `json:"clock_mhz"` // that its accelerators are asked for
 	Text     string  `json:"text"`      // prose for people
+	// Processor is the target of the code beside it: on the chip, or a soft core.
+	Processor string `json:"processor"`
 }
 
 // Families lists the families.
@@ -136,15 +138,15 @@ func Parts() []Part {
 // Boards lists the boards in the order of listings.
 func Boards() []Board {
 	return []Board{
-		{"arty-a7", "xc7a35t", 100, "Digilent Arty A7-35T (Artix-7)"},
-		{"pynq-z2", "xc7z020", 100, "TUL PYNQ-Z2 (Zynq-7020)"},
-		{"zcu104", "xczu7ev", 200, "AMD ZCU104 (Zynq UltraScale+)"},
-		{"ulx3s-25f", "lfe5u-25f", 75, "Radiona ULX3S (ECP5)"},
-		{"ulx3s-85f", "lfe5u-85f", 75, "Radiona ULX3S (ECP5)"},
-		{"icebreaker", "ice40up5k", 30, "1BitSquared iCEBreaker (iCE40 UltraPlus)"},
-		{"upduino", "ice40up5k", 30, "tinyVision UPduino 3 (iCE40 UltraPlus)"},
-		{"ice40-hx8k", "ice40hx8k", 60, "Lattice iCE40-HX8K breakout board"},
-		{"tang-nano-20k", "gw2a-18c", 50, "Sipeed Tang Nano 20K (GW2AR)"},
+		{"arty-a7", "xc7a35t", 100, "Digilent Arty A7-35T (Artix-7)", "riscv64"},
+		{"pynq-z2", "xc7z020", 100, "TUL PYNQ-Z2 (Zynq-7020)", "generic-armv7"},
+		{"zcu104", "xczu7ev", 200, "AMD ZCU104 (Zynq UltraScale+)", "generic-arm64"},
+		{"ulx3s-25f", "lfe5u-25f", 75, "Radiona ULX3S (ECP5)", "riscv64"},
+		{"ulx3s-85f", "lfe5u-85f", 75, "Radiona ULX3S (ECP5)", "riscv64"},
+		{"icebreaker", "ice40up5k", 30, "1BitSquared iCEBreaker (iCE40 UltraPlus)", "riscv64"},
+		{"upduino", "ice40up5k", 30, "tinyVision UPduino 3 (iCE40 UltraPlus)", "riscv64"},
+		{"ice40-hx8k", "ice40hx8k", 60, "Lattice iCE40-HX8K breakout board", "riscv64"},
+		{"tang-nano-20k", "gw2a-18c", 50, "Sipeed Tang Nano 20K (GW2AR)", "riscv64"},
 	}
 }
 
