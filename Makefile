@@ -24,7 +24,7 @@ BOARDS := cortex-m4 cortex-m33
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
-.PHONY: help setup build workers release install demo numbers test thorough mcu c opencl apps twin module-path packages cross fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
+.PHONY: help setup build workers release install demo numbers test thorough mcu fpga c opencl apps twin module-path packages cross fmt vet check faults race property claims fuzz bench bench-peers bench-tuner ablation networks table stale gobench clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -84,6 +84,11 @@ mcu: build ## networks on simulated microcontrollers: set-up of its own, all tes
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestLearn' ./lab/fit
 	RIPC_REQUIRE_MCU=1 $(GO) test -count 1 -timeout 10m -run '^TestMicrocontrollers' ./engine ./e2e
 	@for t in $(BOARDS); do bin/ripc verify examples/digits/digits.json --target $$t || exit 1; done
+
+fpga: build ## accelerators for FPGAs: set-up of its own, all networks of testdata simulated, one counted
+	@scripts/setup-fpga.sh
+	RIPC_REQUIRE_FPGA=1 $(GO) test -count 1 -timeout 60m ./engine/verilator ./accelerator ./measure/yosys ./codegen/verilog
+	bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2 --cycles 18432
 
 # in its folder, go test shows what a test prints
 c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all networks and imported cases

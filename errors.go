@@ -34,6 +34,8 @@ const (
 	ToPrint     Purpose = "print its programs"
 	ToIsolate   Purpose = "build a layer by itself"
 	ToTune      Purpose = "tune it"
+	// ToAccelerate is for FPGAs.
+	ToAccelerate Purpose = "make an accelerator of it"
 )
 
 func (e *ArtifactError) Error() string {

@@ -42,6 +42,8 @@ type RunRequest struct {
 	Threads int    // at least 1
 	Engine  string // "" is EngineNative
 	On      string // "ssh:USER@HOST[:PORT]" of the machine that runs compiled code; "" is this one
+	// Fold is for targets that are FPGAs. Their accelerators are simulated.
+	Fold FoldOptions
 	// Progress, if not nil, is called now and then.
 	Progress func(done, total int, what string)
 }
@@ -189,6 +191,13 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 	if r.Engine == EngineInterp {
 		return r.interpret(ctx, progress)
 	}
+	if IsFPGA(r.Options.Target) {
+		a, err := Accelerate(ctx, r.Path, r.Options, r.Fold)
+		if err != nil {
+			return nil, err
+		}
+		return a.Open(ctx)
+	}
 	openLibrary, err := openerFor(ctx, r.Path, r.Options, r.Progress)
 	if err != nil {
 		return nil, err
@@ -201,6 +210,9 @@ func (r RunRequest) interpret(ctx context.Context,
 	progress func(stage, stages int, name string)) (engine.Engine, error) {
 	if IsArtifact(r.Path) {
 		return nil, &ArtifactError{Path: r.Path, For: ToInterpret}
+	}
+	if IsFPGA(r.Options.Target) { // the definition is that of all targets
+		r.Options.Target = ""
 	}
 	g, err := models.Load(ctx, r.Path, r.Options)
 	if err != nil {

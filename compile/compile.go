@@ -135,33 +135,73 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 		return nil, err
 	}
 	var g *graph.Graph
-	steps := []struct {
-		name string
-		run  func() error
-		text func() string
-	}{
+	err = c.run(ctx, o, append([]step{
 		{"import", func() (err error) { g, err = load(ctx); return err }, func() string { return g.String() }},
 		{"fusedglue", func() (err error) {
 			c.Graph, err = fuse(ctx, g, o)
 			g = nil
 			return err
 		}, func() string { return c.Graph.String() }},
+	}, c.steps(ctx, o)...))
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Fused returns load's graph after fusedglue. Flows that do not lead to a Program begin there.
+func Fused(ctx context.Context, load func(context.Context) (*graph.Graph, error), o Options) (*graph.Graph, error) {
+	g, err := load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return fuse(ctx, g, o)
+}
+
+// FromFused is Network for g, a graph that Fused made, or a part of one.
+func FromFused(ctx context.Context, g *graph.Graph, o Options) (*Compiled, error) {
+	t, err := findTarget(o.Target)
+	if err != nil {
+		return nil, err
+	}
+	c := &Compiled{Graph: g}
+	c.Target = t
+	if err := c.run(ctx, o, c.steps(ctx, o)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// step is a stage of the pipeline, and its result as text.
+type step struct {
+	name string
+	run  func() error
+	text func() string
+}
+
+// steps are those behind fusedglue.
+func (c *Compiled) steps(ctx context.Context, o Options) []step {
+	return []step{
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
 		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) },
 			func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
+}
+
+// run runs steps, and tells o's observer.
+func (c *Compiled) run(ctx context.Context, o Options, steps []step) error {
 	for _, s := range steps {
 		start := time.Now()
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		run := func() error { return leave(ctx, s.run) }
 		if s.name == "codegen" { // which has processes and files to put away
 			run = s.run
 		}
 		if err := run(); err != nil {
-			return nil, err
+			return err
 		}
 		memory.Collect()
 		c.Times = append(c.Times, StageTime{s.name, time.Since(start)})
@@ -169,7 +209,7 @@ func Network(ctx context.Context, load func(context.Context) (*graph.Graph, erro
 			o.Observe(s.name, s.text)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // leave runs f, and returns with ctx's error as soon as ctx is done, even if f goes on: a step on a
@@ -241,6 +281,11 @@ func Definition(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, er
 	if err != nil {
 		return nil, err
 	}
+	return DefinitionOfFused(ctx, f, o)
+}
+
+// DefinitionOfFused is Definition for a graph that Fused made, or a part of one.
+func DefinitionOfFused(ctx context.Context, f *graph.Graph, o Options) (*ir.Program, error) {
 	// On a machine that is no target, the definition is that of none: the same result.
 	t, err := findTarget(o.Target)
 	if unknown := (*targets.UnknownTargetError)(nil); errors.As(err, &unknown) {

@@ -21,6 +21,11 @@ import (
 // all the same.
 var notRun = []struct{ command, why string }{
 	{"make ", "tests of their own"},
+	{"scripts/setup-fpga.sh", "installs packages"},
+	{"bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator; make fpga runs it"},
+	{"bin/ripc compile testdata/fpga/mlp4.json --target icebreaker", "needs nextpnr, and takes a minute"},
+	{"bin/ripc bench testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Yosys, and takes a minute"},
+	{"bin/ripc eval testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator"},
 	{"go mod ", "fetches modules; the test writes a go.mod with this module's versions"},
 	{"go test ", "the test that it names runs as such"},
 	{"go run ./examples/networks ", "writes large networks; the tests there write the small twins"},

@@ -50,6 +50,12 @@ without the rest of the network.`,
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
+			if ripc.IsFPGA(f.target) {
+				if r.Layer != "" || before != "" || r.On != "" {
+					return usagef("--layer, --compare and --on are not for accelerators")
+				}
+				return f.benchAccelerator(cmd, r.Path, r.Options, wide)
+			}
 			if r.Layer != "" && r.PerLayer {
 				return usagef("--layer %s: it is measured by itself, leave --per-layer out", r.Layer)
 			}
@@ -107,6 +113,7 @@ without the rest of the network.`,
 		"`OLD.json` that bench --json wrote: show which layers cost more or less than then, and exit with 1 if the "+
 			"network does by more than --tolerance")
 	cmd.Flags().Float64Var(&tolerance, "tolerance", tolerance, "as a share of the cost before")
+	f.foldFlags(cmd)
 	f.register(cmd)
 	return cmd
 }

@@ -60,6 +60,7 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 	fs.BoolVar(&o.timePasses, "time-passes", false, "print how long each stage took")
 	fs.StringSliceVar(&o.printAfter, "print-after", nil, "print the result of a "+
 		"stage: "+strings.Join(ripc.Stages(), ", "))
+	o.foldFlags(cmd)
 	o.register(cmd)
 	registerCompletion(cmd, "emit", offerLists(o.acceptedKinds))
 	return cmd
@@ -77,6 +78,10 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 	opt, err := o.options(path)
 	if err != nil {
 		return err
+	}
+	if ripc.IsFPGA(o.target) {
+		opt.Strict = o.strict
+		return o.accelerate(cmd, path, opt)
 	}
 	kinds := ripc.DefaultEmit(o.target, o.backend)
 	switch {

@@ -80,6 +80,7 @@ right.`,
 	firstFlag(cmd, &r.Run.First)
 	f.threadsFlag(cmd, &r.Run.Threads)
 	engineFlag(cmd, &r.Run.Engine)
+	f.foldFlags(cmd)
 	f.register(cmd)
 	return cmd
 }

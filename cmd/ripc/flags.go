@@ -28,7 +28,8 @@ type compileFlags struct {
 	bits     []string
 	json     bool
 	verbose  bool
-	threads  *int // of --threads; nil for commands without it
+	threads  *int       // of --threads; nil for commands without it
+	fold     *foldFlags // nil for commands that make no accelerators
 }
 
 // groupAnnotation is the key of a flag's group title.
@@ -120,6 +121,9 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 	o := ripc.Options{Target: f.target, Disable: f.disable, Backend: f.backend}
 	if n := f.threads; n != nil && (*n < 1 || *n > maxThreads) {
 		return o, usagef("--threads %d: 1 to %d are possible", *n, maxThreads)
+	}
+	if err := f.checkFPGA(); err != nil {
+		return o, err
 	}
 	if ripc.IsArtifact(path) {
 		if given := f.givenFlags(); len(given) > 0 {

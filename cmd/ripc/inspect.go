@@ -48,6 +48,12 @@ after that, as compile does, if something stays float that was meant to be binar
 				return err
 			}
 			opt.Strict = strict
+			if ripc.IsFPGA(f.target) {
+				if layer != "" || withIR || memory || picture != "" {
+					return usagef("--layer, --ir, --memory and -o are not for accelerators")
+				}
+				return f.inspectAccelerator(cmd, args[0], opt, wide)
+			}
 			switch {
 			case memory && (layer != "" || withIR):
 				return usagef("--memory is of all layers; leave --layer and --ir out")
@@ -98,6 +104,7 @@ after that, as compile does, if something stays float that was meant to be binar
 	cmd.Flags().BoolVar(&strict, "strict", false,
 		"fail, naming each, if glue between binary layers stays float, or convolutions of few-bit weights or "+
 			"activations do")
+	f.foldFlags(cmd)
 	f.register(cmd)
 	return cmd
 }

@@ -53,6 +53,7 @@ are not given are filled from --seed. Code for other machines runs in simulation
 	engineFlag(cmd, &r.Engine)
 	fs.IntVar(&o.top, "top", 0, "print the `K` largest values of each row of the first output")
 	fs.StringVar(&o.labels, "labels", "", "file with a name for each value of a row, one a line")
+	o.foldFlags(cmd)
 	o.register(cmd)
 	return cmd
 }
@@ -80,7 +81,9 @@ func (f *compileFlags) fillRun(cmd *cobra.Command, r *ripc.RunRequest) (err erro
 	case r.On != "" && r.Engine == ripc.EngineInterp:
 		return usagef("--on %s: the interpreter runs here, leave one of --on and --engine out", r.On)
 	}
-	r.Options, err = f.options(r.Path)
+	if r.Options, err = f.options(r.Path); err == nil {
+		r.Fold, err = f.fold.options()
+	}
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ripc/targets"
 	"ripc/targets/boards"
+	"ripc/targets/fpga"
 )
 
 // targetLine is a target and its abilities on this machine.
@@ -29,7 +30,7 @@ func targetsCommand() *cobra.Command {
 CPU and system report it. Code for the others runs here, where this machine has their
 features, or in simulation. For those without an operating system there is C source, which is
 checked in a program on a simulated board, or as this machine's own compiler makes it where
-there is no board.`,
+there is no board. Boards with an FPGA get an accelerator.`,
 		Args: argCount(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var lines []targetLine
@@ -37,9 +38,12 @@ there is no board.`,
 				lines = append(lines, targetLine{t, t.Name == targets.HostName, runsBy(t)})
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"targets": lines})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"targets": lines, "fpgas": fpga.Targets()})
 			}
-			printTargets(cmd.OutOrStdout(), lines, widthOf(cmd.OutOrStdout(), wide))
+			width := widthOf(cmd.OutOrStdout(), wide)
+			printTargets(cmd.OutOrStdout(), lines, width)
+			fmt.Fprintln(cmd.OutOrStdout())
+			printFPGAs(cmd.OutOrStdout(), width)
 			return nil
 		},
 	}
@@ -70,6 +74,17 @@ func printTargets(w io.Writer, lines []targetLine, width int) {
 			fmt.Fprintln(w, wrap(l.Name+": "+strings.Join(l.Features, " "), width, 0))
 		}
 	}
+}
+
+// printFPGAs prints a line for each board with an FPGA.
+func printFPGAs(w io.Writer, width int) {
+	t := &table{columns: []column{textCol("NAME", 0), textCol("FPGA", 0), numCol("LUTS", 0), numCol("BRAM36", 1),
+		numCol("DSPS", 2), numCol("MHZ", 3), textCol("BOARD", 0).cutAs(cutTail, 40)}}
+	for _, f := range fpga.Targets() {
+		t.add(f.Board.Name, f.Part.Name, fmt.Sprint(f.Part.LUTs), fmt.Sprintf("%.4g", fpga.BRAM36(f.Part.RAMKbits)),
+			fmt.Sprint(f.Part.DSPs), fmt.Sprint(f.Board.ClockMHz), f.Board.Text)
+	}
+	t.write(w, width)
 }
 
 // notHere marks targets that this machine does not run code for.

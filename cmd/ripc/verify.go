@@ -75,6 +75,12 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
 			}
+			if ripc.IsFPGA(f.target) {
+				if r.Layer != "" || r.SO != "" || len(r.Inputs) > 0 || r.On != "" {
+					return usagef("--layer, --so, --input and --on are not for accelerators, which are verified whole")
+				}
+				return f.verifyAccelerator(cmd, r.Path, r.Options, r.Seed, wide)
+			}
 			if isVerifyWorker() {
 				return verifyWorker(cmd.Context(), os.Stdin, rawWriter(cmd.OutOrStdout()), r)
 			}
@@ -103,6 +109,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
 	wideFlag(cmd, &wide)
+	f.foldFlags(cmd)
 	f.register(cmd)
 	return cmd
 }

@@ -26,6 +26,9 @@ func speakers() map[string]string {
 		"codegen/llvm/toolchain": "flags of LLVM's tools",
 		"engine/simulate":        "flags of qemu",
 		"engine/bareboard":       "flags of GCC",
+		"engine/verilator":       "flags of Verilator",
+		"targets/fpga":           "flags of nextpnr",
+		"measure/nextpnr":        "the same",
 	}
 }
 

@@ -23,8 +23,8 @@ type Row struct {
 // that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
-		{".", []string{"autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "schedule/costmodel", "targets", "targets/boards", "targets/guests", "verify"}, nil},
-		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "verify"},
+		{".", []string{"accelerator", "autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "targets/guests", "verify"}, nil},
+		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 		{"cmd/ripc-worker", []string{"autotune/runner"}, nil}, // for boards: static, without a loader
@@ -100,6 +100,15 @@ func Table() []Row {
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
+
+		{"targets/fpga", nil, nil},
+		{"dataflow", []string{"graph", "graph/scalar", "ir"}, nil}, // knows no part and no language
+		{"dataflow/fold", []string{"dataflow", "targets/fpga"}, nil},
+		{"codegen/verilog", []string{"dataflow"}, nil},
+		{"engine/verilator", []string{"caches", "codegen/verilog", "dataflow", "internal/files", "internal/tools"}, nil},
+		{"measure/yosys", []string{"caches", "internal/files", "internal/tools", "targets/fpga"}, nil},
+		{"measure/nextpnr", []string{"internal/tools", "targets/fpga"}, nil},
+		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "internal/files", "ir", "measure/nextpnr", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
 		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/f32", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},
@@ -144,6 +153,7 @@ func Table() []Row {
 		{"internal/difftest", []string{"internal/irdata", "ir", "ir/interp"}, []string{"github.com/google/go-cmp"}},
 		{"internal/elfbytes", nil, nil},
 		{"internal/enum", nil, nil},
+		{"internal/tools", []string{"internal/files"}, nil},
 		{"internal/f32", nil, nil},
 		{"internal/suggest", nil, nil},
 		{"caches", []string{"internal/files"}, nil},

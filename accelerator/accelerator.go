@@ -1,0 +1,221 @@
+// Package accelerator makes an accelerator for an FPGA of a network, checks it, measures it, and
+// runs it in simulation:
+//
+//	fused graph -> dataflow.Segment -> fold -> dataflow.Design -> Verilog
+//
+// The layers outside of the segment run on a processor, compiled by the ordinary pipeline.
+package accelerator
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ripc/codegen"
+	"ripc/codegen/verilog"
+	"ripc/compile"
+	"ripc/dataflow"
+	"ripc/dataflow/fold"
+	"ripc/graph"
+	"ripc/targets/fpga"
+)
+
+// FoldOptions say how large the engines are. At most one of the choices is given; without any the
+// design is the fastest one that fits the part.
+type FoldOptions struct {
+	Cycles   int      // most cycles a picture
+	FPS      float64  // least pictures a second, at ClockMHz
+	Reuse    int      // most cycles of a layer for one position
+	Folds    []string // LAYER=PExSIMD, for every layer
+	Fit      bool
+	ClockMHz float64 // 0 is the board's
+}
+
+// OptionError says that an option of the fold is wrong.
+type OptionError struct{ Option, Why string }
+
+func (e *OptionError) Error() string { return fmt.Sprintf("%s: %s", e.Option, e.Why) }
+
+// BadInput reports that the input is at fault.
+func (*OptionError) BadInput() bool { return true }
+
+// Accelerator is a network with a part in hardware.
+type Accelerator struct {
+	Target fpga.Target
+	Graph  *graph.Graph
+	Design *dataflow.Design
+	Point  fold.Point
+	Clock  float64 // in MHz
+	// Notes say where a fold differs from the one asked for.
+	Notes   []string
+	options compile.Options // of the parts on the processor
+}
+
+// New makes the accelerator of g, a graph of compile.Fused. It fails with *dataflow.NoSegmentError,
+// *fold.BudgetError, *fold.PartError or *OptionError.
+func New(g *graph.Graph, t fpga.Target, f FoldOptions, o compile.Options) (*Accelerator, error) {
+	s, err := dataflow.NewSegment(g)
+	if err != nil {
+		return nil, err
+	}
+	a := &Accelerator{Target: t, Graph: g, Clock: cmp.Or(f.ClockMHz, t.Board.ClockMHz), options: o}
+	a.options.Target = "" // the parts outside run here
+	if a.Point, err = a.choose(s, f); err != nil {
+		return nil, err
+	}
+	a.Design = dataflow.Build(s, a.Point.Folds)
+	return a, nil
+}
+
+// choose finds the folds that f asks for.
+func (a *Accelerator) choose(s *dataflow.Segment, f FoldOptions) (fold.Point, error) {
+	switch {
+	case f.Cycles != 0:
+		return fold.FindWithin(s, f.Cycles, a.Target)
+	case f.FPS != 0:
+		return fold.FindWithin(s, int(math.Min(a.Clock*1e6/f.FPS, math.MaxInt32)), a.Target)
+	case f.Reuse != 0:
+		p := fold.Reuse(s, f.Reuse, a.Target)
+		for _, st := range s.MVUs() {
+			m := st.Engine.(*dataflow.MVU)
+			if got := m.Reuse(p.Folds[st.Name]); got != f.Reuse {
+				a.Notes = append(a.Notes, fmt.Sprintf("layer %s has reuse factor %d for %d", st.Name, got, f.Reuse))
+			}
+		}
+		return p, nil
+	case len(f.Folds) > 0:
+		folds, err := parseFolds(s, f.Folds)
+		if err != nil {
+			return fold.Point{}, err
+		}
+		return fold.Given(s, folds, a.Target), nil
+	}
+	return fold.Fit(s, a.Target)
+}
+
+// parseFolds reads LAYER=PExSIMD for every layer with weights.
+func parseFolds(s *dataflow.Segment, texts []string) (map[string]dataflow.Fold, error) {
+	folds := map[string]dataflow.Fold{}
+	var names []string
+	for _, st := range s.MVUs() {
+		names = append(names, st.Name)
+	}
+	fail := func(format string, args ...any) error { return &OptionError{"folds", fmt.Sprintf(format, args...)} }
+	for _, text := range texts {
+		i := strings.LastIndexByte(text, '=')
+		pe, simd, ok := strings.Cut(text[i+1:], "x")
+		f := dataflow.Fold{}
+		var err1, err2 error
+		f.PE, err1 = strconv.Atoi(pe)
+		f.SIMD, err2 = strconv.Atoi(simd)
+		if i < 0 || !ok || err1 != nil || err2 != nil {
+			return nil, fail("%q: it takes LAYER=PExSIMD, such as %s=1x1", text, names[0])
+		}
+		at := slices.Index(names, text[:i])
+		if at < 0 {
+			return nil, fail("no layer in hardware is called %q; there are %s", text[:i], strings.Join(names, ", "))
+		}
+		m := s.MVUs()[at].Engine.(*dataflow.MVU)
+		if !slices.Contains(m.Folds(), f) {
+			return nil, fail("layer %s cannot take %s: PE can be %s, SIMD %s", names[at], f,
+				listAround(m.Folds(), f.PE, func(f dataflow.Fold) int { return f.PE }),
+				listAround(m.Folds(), f.SIMD, func(f dataflow.Fold) int { return f.SIMD }))
+		}
+		folds[names[at]] = f
+	}
+	for _, n := range names {
+		if _, ok := folds[n]; !ok {
+			return nil, fail("layer %s is missing; give all of %s", n, strings.Join(names, ", "))
+		}
+	}
+	return folds, nil
+}
+
+// listAround lists the legal values next to v, and v itself if it is legal.
+func listAround(folds []dataflow.Fold, v int, part func(dataflow.Fold) int) string {
+	below, above := 0, 0
+	for _, f := range folds {
+		switch p := part(f); {
+		case p == v:
+			return strconv.Itoa(v)
+		case p < v:
+			below = max(below, p)
+		case above == 0 || p < above:
+			above = p
+		}
+	}
+	var all []string
+	for _, n := range []int{below, above} {
+		if n > 0 {
+			all = append(all, strconv.Itoa(n))
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// Prefix begins the names of C's functions and of the top module.
+func (a *Accelerator) Prefix() string { return codegen.Identifier(a.Graph.Name) }
+
+// Top is the top module's name.
+func (a *Accelerator) Top() string { return a.Prefix() + "_accelerator" }
+
+// Verilog makes the files that tools for FPGAs read, by name.
+func (a *Accelerator) Verilog() (map[string][]byte, error) { return verilog.Files(a.Design, a.Top()) }
+
+// FPS is the number of pictures a second at the clock.
+func (a *Accelerator) FPS() float64 { return a.Clock * 1e6 / float64(a.Design.Cycles) }
+
+// Layers describes every layer in hardware, in their order.
+func (a *Accelerator) Layers() []Layer {
+	var all []Layer
+	for _, st := range a.Design.Stages {
+		l := Layer{Name: st.Name, Engine: engineName(st.Engine), Shape: st.Engine.Output().String(),
+			MACs: int64(st.Engine.Work())}
+		if m, ok := st.Engine.(*dataflow.MVU); ok {
+			f := a.Point.Folds[st.Name]
+			l.Fold, l.Cycles, l.Reuse, l.AccBits = &f, m.Cycles(f), m.Reuse(f), m.AccBits(f)
+			l.XBits, l.WBits, l.YBits = m.XBits, m.WBits, m.YBits
+			c := a.Point.Costs[st.Name]
+			l.Estimate = &c
+		}
+		for _, u := range a.Design.Units {
+			if u.Layer == st.Name && l.Fold == nil {
+				l.Cycles = max(l.Cycles, u.Cycles)
+			}
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// engineName is the kind of an engine, for reports.
+func engineName(e dataflow.Engine) string {
+	switch e.(type) {
+	case *dataflow.MVU:
+		return "products"
+	case *dataflow.Pool:
+		return "pool"
+	case *dataflow.Add:
+		return "sum"
+	}
+	return "concatenation"
+}
+
+// Layer describes a layer in hardware.
+type Layer struct {
+	Name     string         `json:"name"`
+	Engine   string         `json:"engine"`
+	Shape    string         `json:"shape"` // of the result
+	MACs     int64          `json:"macs"`
+	Cycles   int            `json:"cycles"`
+	Fold     *dataflow.Fold `json:"fold,omitempty"`
+	Reuse    int            `json:"reuse,omitempty"`
+	XBits    int            `json:"activation_bits,omitempty"`
+	WBits    int            `json:"weight_bits,omitempty"`
+	YBits    int            `json:"level_bits,omitempty"` // 0: sums leave
+	AccBits  int            `json:"accumulator_bits,omitempty"`
+	Estimate *fold.Cost     `json:"estimate,omitempty"`
+}

@@ -1,0 +1,66 @@
+package accelerator
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"ripc/codegen"
+	"ripc/compile"
+	"ripc/graph"
+	"ripc/ir"
+)
+
+//go:embed header.h
+var headerText string
+
+// Header is a C header with the beats of the accelerator, and functions between the bytes of its
+// streams and the tensors of the programs on the processor.
+func (a *Accelerator) Header() ([]byte, error) {
+	t, err := template.New("header").Parse(headerText)
+	if err != nil {
+		return nil, err
+	}
+	d := a.Design
+	in := d.InType()
+	v := map[string]any{
+		"Name": a.Prefix(), "Upper": strings.ToUpper(a.Prefix()), "Board": a.Target.Board.Name, "Cycles": d.Cycles,
+		"In": d.First, "Out": d.Last, "InBytes": (d.First.Width() + 7) / 8, "OutBytes": (d.Last.Width() + 7) / 8,
+		"Flip": flip(in), "Top": in.Top(), "Inverted": in.Enc == ir.BipolarInv,
+	}
+	if m := d.SumsLeave(); m != nil {
+		v["Step"], v["Offsets"] = m.Sums([]int64{1})[0]-m.Sums([]int64{0})[0], m.K
+	} else {
+		out := d.Graph.Value(d.Out).LevelType
+		v["OutFlip"], v["OutTop"], v["OutInverted"] = flip(out), out.Top(), out.Enc == ir.BipolarInv
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Processor is the C source of the parts of the network before and behind the accelerator, and
+// their headers, by file. There are none where the accelerator is all of it.
+func (a *Accelerator) Processor(ctx context.Context) (map[string][]byte, error) {
+	parts, files := a.Design.Host(), map[string][]byte{}
+	for _, g := range []*graph.Graph{parts.Head, parts.Tail} {
+		if g == nil {
+			continue
+		}
+		o := a.options
+		o.Target, o.Backend, o.Emit = a.Target.Board.Processor, "c", []codegen.Kind{codegen.Source, codegen.Header}
+		c, err := compile.FromFused(ctx, g, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.Name, err)
+		}
+		for _, k := range o.Emit {
+			files[c.Prefix()+"."+k.Ext()] = c.Files[k]
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,219 @@
+package accelerator
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"ripc/dataflow"
+	"ripc/engine"
+	"ripc/engine/verilator"
+	"ripc/runtime"
+)
+
+// Report is the result of Verify.
+type Report struct {
+	OK       bool           `json:"ok"`
+	Proved   int64          `json:"proved_sums"` // of all rows and border classes
+	Proof    string         `json:"proof,omitempty"`
+	Pictures int            `json:"pictures"`
+	Seed     uint64         `json:"seed"`
+	Cycles   int            `json:"cycles"` // a picture, by formula
+	Streams  []StreamReport `json:"streams"`
+	Mixes    []MixReport    `json:"mixes"`
+	Network  []string       `json:"network"` // differences of whole runs
+}
+
+// StreamReport compares a stream with the interpreter's tensor, and its beats with the definition.
+type StreamReport struct {
+	Name     string   `json:"name"`
+	Tensor   string   `json:"tensor"`
+	Shape    string   `json:"shape"`
+	Elements int      `json:"elements"` // compared, in all mixes
+	OK       bool     `json:"ok"`
+	Differs  []string `json:"differs,omitempty"`
+}
+
+// MixReport is the result of a simulation under stalls.
+type MixReport struct {
+	Stalls string  `json:"stalls"`
+	OK     bool    `json:"ok"`
+	Cycles float64 `json:"cycles"` // a picture
+	verilator.Stats
+}
+
+// Pictures of Verify: Whole run through the network, the others are random levels at the segment.
+const (
+	Whole    = 4
+	Pictures = 40
+)
+
+// Verify proves the engines, and compares every stream of a simulation with the interpreter, under
+// each mix of stalls.
+func (a *Accelerator) Verify(ctx context.Context, seed uint64,
+	progress func(done, total int, what string)) (*Report, error) {
+	d, s := a.Design, a.Design.Segment
+	rep := &Report{OK: true, Pictures: Pictures, Seed: seed, Cycles: d.Cycles, Network: []string{}}
+	steps := len(verilator.Mixes()) + 3
+	progress(0, steps, "proving")
+	var err error
+	if rep.Proved, err = d.Prove(); err != nil {
+		rep.OK, rep.Proof = false, err.Error()
+	}
+	progress(1, steps, "interpreting")
+	n, err := a.open(ctx, a.defined)
+	if err != nil {
+		return nil, err
+	}
+	defer n.Close()
+	pictures, observed, err := a.observe(ctx, n, seed, rep)
+	if err != nil {
+		return nil, err
+	}
+	want := map[string][]int64{}
+	for k, p := range pictures {
+		for t, v := range s.Eval(p) {
+			if o := observed[t]; k*len(v) < len(o) {
+				if i := firstDifference(o[k*len(v):(k+1)*len(v)], v); i >= 0 {
+					return nil, fmt.Errorf("BUG: tensor %q, picture %d: the stream's definition differs from the "+
+						"interpreter", t, k)
+				}
+			}
+			want[t] = append(want[t], v...)
+		}
+	}
+	reports := map[*dataflow.Stream]*StreamReport{}
+	for _, st := range d.Streams {
+		if st.Tensor != "" {
+			reports[st] = &StreamReport{Name: st.Name, Tensor: st.Tensor, Shape: st.Shape.String(), OK: true}
+		}
+	}
+	for i, m := range verilator.Mixes() {
+		progress(3+i, steps, "simulating, "+m.String())
+		r, err := n.simulator.Run(ctx, pictures, m, verilator.AllStreams)
+		if err != nil {
+			return nil, err
+		}
+		mix := MixReport{m.String(), !r.Stuck && r.Extra == 0, r.Cycles(), r.Stats}
+		for st, got := range r.Streams {
+			w := want[st.Tensor]
+			if sums := s.SumsLeave(); st.Signed && sums != nil {
+				w = sums.Raw(w)
+			}
+			sr := reports[st]
+			sr.Elements += len(got)
+			if i := firstDifference(got, w); i >= 0 {
+				mix.OK, sr.OK = false, false
+				sr.Differs = append(sr.Differs, m.String()+": "+place(st, got, w, i))
+			}
+		}
+		rep.OK = rep.OK && mix.OK
+		rep.Mixes = append(rep.Mixes, mix)
+	}
+	for _, st := range d.Streams {
+		if r := reports[st]; r != nil {
+			rep.Streams = append(rep.Streams, *r)
+		}
+	}
+	rep.OK = rep.OK && len(rep.Network) == 0
+	return rep, nil
+}
+
+// observe runs Whole random inputs through the network and through the interpreter. Their outputs
+// have to agree. It returns the pictures at the segment's input, more random ones behind them, and
+// the interpreter's tensors of all of Whole.
+func (a *Accelerator) observe(ctx context.Context, n *network, seed uint64, rep *Report) (pictures [][]int64,
+	observed map[string][]int64, err error) {
+	s := a.Design.Segment
+	whole, err := a.defined(ctx, a.Graph)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen, names := s.Observed()
+	inside, err := a.defined(ctx, seen)
+	if err != nil {
+		return nil, nil, err
+	}
+	observed = map[string][]int64{}
+	var jobs []engine.Job
+	for k := range Whole {
+		j := engine.Job{Last: len(n.d.Stages), Outputs: true}
+		for i, t := range n.d.Inputs {
+			data, err := runtime.FillRandom(t, seed+uint64(k), i)
+			if err != nil {
+				return nil, nil, err
+			}
+			j.Inputs = append(j.Inputs, data)
+		}
+		jobs = append(jobs, j)
+	}
+	got, err := n.Run(ctx, jobs)
+	if err != nil {
+		return nil, nil, err
+	}
+	want, err := whole.Run(ctx, jobs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k, j := range jobs {
+		for i := range want[k].Outputs {
+			if !bytes.Equal(got[k].Outputs[i], want[k].Outputs[i]) {
+				rep.Network = append(rep.Network, fmt.Sprintf("picture %d: output %q differs", k,
+					n.d.Outputs[i].Title()))
+			}
+		}
+		j.Last = len(inside.Describe().Stages)
+		r, err := inside.Run(ctx, []engine.Job{j})
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, t := range names {
+			observed[t] = append(observed[t], levelsOf(seen.Value(t).LevelType, r[0].Outputs[i])...)
+		}
+		for i, t := range s.Graph.Inputs {
+			if t == s.In {
+				observed[t] = append(observed[t], levelsOf(s.InType(), j.Inputs[i])...)
+			}
+		}
+	}
+	size := a.Design.First.Elems()
+	random := rand.New(rand.NewPCG(seed, 0))
+	for k := range Pictures {
+		p := make([]int64, size)
+		for i := range p {
+			p[i] = random.Int64N(1 << a.Design.First.Bits)
+		}
+		if k < Whole {
+			copy(p, observed[s.In][k*size:])
+		}
+		pictures = append(pictures, p)
+	}
+	return pictures, observed, nil
+}
+
+// firstDifference is the index of the first element that differs, -1 if none does.
+func firstDifference(got, want []int64) int {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return i
+		}
+	}
+	if len(got) != len(want) {
+		return min(len(got), len(want))
+	}
+	return -1
+}
+
+// place says which element of a stream differs.
+func place(s *dataflow.Stream, got, want []int64, i int) string {
+	picture, p := i/s.Elems(), i%s.Elems()
+	at := fmt.Sprintf("picture %d, row %d, column %d, channel %d", picture, p/s.C/s.W, p/s.C%s.W, p%s.C)
+	if i >= len(got) {
+		return at + ": the stream ends before"
+	}
+	if i >= len(want) {
+		return at + ": the stream has more elements"
+	}
+	return fmt.Sprintf("%s: %d, want %d", at, got[i], want[i])
+}

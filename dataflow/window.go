@@ -1,0 +1,107 @@
+package dataflow
+
+import (
+	"math/bits"
+
+	"ripc/graph"
+)
+
+// Window is the unit that yields, for each output position, the elements under a kernel: for each
+// Group of channels all taps, row by row. Positions outside the picture count as Level.
+type Window struct {
+	In, Out                   Shape
+	Kernel, Strides, Dilation [2]int
+	Pad                       graph.Padding
+	Level                     int64
+	Group                     int
+}
+
+// rowsAhead is the number of rows of the next picture that a window holds beside those that it
+// needs. With fewer, the engine behind it waits for the first rows of each picture.
+const rowsAhead = 3
+
+// build adds the window, with beats of lanes elements, which divide Group or are Group.
+func (w *Window) build(d *Design, s *Stage, x *Stream, lanes int) *Stream {
+	x = d.lanes(x, lanes)
+	y := d.stream(&Stream{Note: "window", Shape: Shape{w.Out.H, w.Out.W, w.In.C}, Bits: x.Bits, Lanes: lanes,
+		Taps: w.Kernel[0] * w.Kernel[1]})
+	rows := (w.Kernel[0]-1)*w.Dilation[0] + 1 + w.Strides[0] + rowsAhead
+	pad := Word{Width: x.Bits}
+	for range lanes {
+		pad.Fields = append(pad.Fields, w.Level)
+	}
+	u := d.unit("window", s.Name)
+	u.Cycles = max(y.Beats(), x.Beats())
+	u.Params = []Param{{"W", x.Width()}, {"F", w.In.C / lanes}, {"FG", w.Group / lanes}, {"IX", w.In.W}, {"IY", w.In.H},
+		{"OX", w.Out.W}, {"OY", w.Out.H}, {"KX", w.Kernel[1]}, {"KY", w.Kernel[0]}, {"SX", w.Strides[1]},
+		{"SY", w.Strides[0]}, {"DX", w.Dilation[1]}, {"DY", w.Dilation[0]}, {"PL", w.Pad.Left}, {"PT", w.Pad.Top},
+		{"ROWS", 1 << bits.Len(uint(rows-1))}, {"PAD", pad}}
+	d.connect(u, []*Stream{x}, []*Stream{y})
+	return y
+}
+
+// Pool is the largest level of each window of Kernel positions.
+type Pool struct {
+	In, Out         Shape
+	Kernel, Strides [2]int
+	Pad             graph.Padding
+}
+
+// newPool is the pool a over pictures of a shape.
+func newPool(in Shape, a *graph.PoolAttrs) *Pool {
+	size := func(n, before, after, axis int) int { return (n+before+after-a.Kernel[axis])/a.Strides[axis] + 1 }
+	out := Shape{size(in.H, a.Pad.Top, a.Pad.Bottom, 0), size(in.W, a.Pad.Left, a.Pad.Right, 1), in.C}
+	return &Pool{In: in, Out: out, Kernel: a.Kernel, Strides: a.Strides, Pad: a.Pad}
+}
+
+// apart reports whether no two windows share a position, and all positions of a window exist.
+func (p *Pool) apart() bool { return p.Kernel == p.Strides && !p.Pad.Any() }
+
+// Work implements Engine.
+func (p *Pool) Work() int { return 0 }
+
+// Output implements Engine.
+func (p *Pool) Output() Shape { return p.Out }
+
+func (p *Pool) lag() int {
+	return max(0, p.Kernel[0]-1-p.Pad.Top)*p.In.W + max(0, p.Kernel[1]-1-p.Pad.Left) + 3
+}
+
+// Eval implements Engine. Positions outside the picture are left out.
+func (p *Pool) Eval(in [][]int64) []int64 {
+	y := make([]int64, p.Out.Elems())
+	for i := range y {
+		at, c := i/p.In.C, i%p.In.C
+		for t := range p.Kernel[0] * p.Kernel[1] {
+			iy := at/p.Out.W*p.Strides[0] + t/p.Kernel[1] - p.Pad.Top
+			ix := at%p.Out.W*p.Strides[1] + t%p.Kernel[1] - p.Pad.Left
+			if iy >= 0 && iy < p.In.H && ix >= 0 && ix < p.In.W {
+				y[i] = max(y[i], in[0][(iy*p.In.W+ix)*p.In.C+c])
+			}
+		}
+	}
+	return y
+}
+
+func (p *Pool) build(d *Design, s *Stage, in []*Stream) *Stream {
+	x := in[0]
+	if p.apart() {
+		y := d.stream(&Stream{Tensor: s.Output, Note: "pool", Shape: p.Out, Bits: x.Bits, Lanes: x.Lanes, Taps: 1})
+		u := d.unit("pool", s.Name)
+		u.Params = []Param{{"L", x.Lanes}, {"B", x.Bits}, {"F", x.C / x.Lanes}, {"IX", p.In.W}, {"IY", p.In.H},
+			{"KX", p.Kernel[1]}, {"KY", p.Kernel[0]}}
+		u.Cycles = x.Beats()
+		d.connect(u, []*Stream{x}, []*Stream{y})
+		return y
+	}
+	lanes := d.pace(p.Out.Elems()*p.Kernel[0]*p.Kernel[1], 1, p.In.C)
+	w := Window{In: p.In, Out: p.Out, Kernel: p.Kernel, Strides: p.Strides, Dilation: [2]int{1, 1}, Pad: p.Pad,
+		Group: lanes}
+	x = w.build(d, s, d.fifo(x, 2), lanes)
+	y := d.stream(&Stream{Tensor: s.Output, Note: "pool", Shape: p.Out, Bits: x.Bits, Lanes: lanes, Taps: 1})
+	u := d.unit("largest", s.Name)
+	u.Cycles = x.Beats()
+	u.Params = []Param{{"L", lanes}, {"B", x.Bits}, {"K", x.Taps}}
+	d.connect(u, []*Stream{d.fifo(x, 2)}, []*Stream{y})
+	return y
+}

@@ -1,0 +1,116 @@
+package verilator_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ripc/compile"
+	"ripc/dataflow"
+	"ripc/dataflow/fold"
+	"ripc/engine/verilator"
+	"ripc/graph"
+	"ripc/internal/models"
+	"ripc/internal/tools"
+	"ripc/targets/fpga"
+)
+
+// networks are those of make test; make fpga takes all of testdata (RIPC_REQUIRE_FPGA).
+func networks(t *testing.T) []string {
+	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+		return []string{"architectures/finn_mlp4_w1a2.onnx"}
+	}
+	var all []string
+	for _, pattern := range []string{"*/*.onnx", "*/*.tflite", "twin/*.json"} {
+		found, err := filepath.Glob("../../testdata/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			rel, _ := filepath.Rel("../../testdata", f)
+			all = append(all, rel)
+		}
+	}
+	return all
+}
+
+// TestStreams: under every mix of stalls, every stream has the definition's elements, none are left, and a picture takes the
+// cycles of the formula. Networks without a layer for hardware are logged.
+func TestStreams(t *testing.T) {
+	board, _ := fpga.Lookup("pynq-z2")
+	inHardware := 0
+	for _, name := range networks(t) {
+		load := func(ctx context.Context) (*graph.Graph, error) {
+			return models.Load(ctx, "../../testdata/"+name, compile.Options{})
+		}
+		g, err := compile.Fused(t.Context(), load, compile.Options{})
+		if err != nil {
+			t.Logf("%s: %v", name, err)
+			continue
+		}
+		s, err := dataflow.NewSegment(g)
+		if none := (*dataflow.NoSegmentError)(nil); errors.As(err, &none) {
+			t.Logf("%s: %v", name, err)
+			continue
+		}
+		inHardware++
+		least, _ := fold.Least(s)
+		p, err := fold.FindWithin(s, 2*least, board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		simulate(t, name, dataflow.Build(s, p.Folds))
+	}
+	t.Logf("%d networks have a part in hardware", inHardware)
+}
+
+func simulate(t *testing.T, name string, d *dataflow.Design) {
+	sim, err := verilator.New(t.Context(), d)
+	if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	defer sim.Close()
+	const count = 12
+	random := rand.New(rand.NewPCG(1, 2))
+	var pictures [][]int64
+	want := map[string][]int64{}
+	for range count {
+		p := make([]int64, d.First.Elems())
+		for i := range p {
+			p[i] = random.Int64N(1 << d.First.Bits)
+		}
+		pictures = append(pictures, p)
+		for tensor, v := range d.Eval(p) {
+			want[tensor] = append(want[tensor], v...)
+		}
+	}
+	for _, m := range verilator.Mixes() {
+		r, err := sim.Run(t.Context(), pictures, m, verilator.AllStreams)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, got := range r.Streams {
+			w := want[s.Tensor]
+			if s.Signed {
+				w = d.SumsLeave().Raw(w)
+			}
+			if !slices.Equal(got, w) {
+				t.Errorf("%s, %s: stream %s of %q differs (%d elements, want %d)", name, m, s.Name, s.Tensor, len(got), len(w))
+			}
+		}
+		if r.Extra > 0 || r.Stuck {
+			t.Errorf("%s, %s: %+v", name, m, r.Stats)
+		}
+		if m.In+m.Out == 0 && r.Cycles() != float64(d.Cycles) {
+			t.Errorf("%s: %v cycles a picture, by formula %d", name, r.Cycles(), d.Cycles)
+		}
+	}
+}

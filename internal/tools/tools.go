@@ -1,0 +1,67 @@
+// Package tools runs programs of the system, such as those for FPGAs.
+package tools
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"ripc/internal/files"
+)
+
+// MissingError says that a program is missing, and how to get it.
+type MissingError struct {
+	Tool, Package string // Package is Debian's
+	Script        string // of this repository, which installs it
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is not installed: apt-get install %s, or run %s", e.Tool, e.Package, e.Script)
+}
+
+// MissingTool marks errors about missing programs.
+func (*MissingError) MissingTool() {}
+
+// Error says that a program failed. Text is the end of its output.
+type Error struct {
+	Tool, Text string
+	Err        error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v\n%s", e.Tool, e.Err, e.Text) }
+
+// Unwrap returns the program's exit status.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Find fails with *MissingError if there is no program called name.
+func Find(name, debian, script string) error {
+	if _, err := exec.LookPath(name); err != nil {
+		return &MissingError{name, debian, script}
+	}
+	return nil
+}
+
+// maxText bounds the text of an Error.
+const maxText = 4000
+
+// Run runs a program in a folder, and returns its standard output. It fails with *Error, with
+// *files.ToolLimitError, or with ctx's error once ctx is done.
+func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	limited, cancel := files.LimitTool(ctx, filepath.Base(name))
+	defer cancel()
+	c := exec.CommandContext(limited, name, args...)
+	var out, text bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr, c.WaitDelay = dir, &out, &text, time.Second
+	endGroup(c)
+	if err := c.Run(); err != nil {
+		if limited.Err() != nil {
+			return nil, context.Cause(limited)
+		}
+		said := append(out.Bytes(), text.Bytes()...)
+		return nil, &Error{filepath.Base(name), string(said[max(0, len(said)-maxText):]), err}
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,89 @@
+// Package nextpnr places and routes netlists of Yosys with nextpnr, for families with open tools,
+// and makes bitstreams of the result.
+package nextpnr
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ripc/internal/tools"
+	"ripc/targets/fpga"
+)
+
+// Result is a routed design.
+type Result struct {
+	MHz       float64 // highest clock
+	Bitstream []byte
+}
+
+// UnsupportedError says that a family has no open tools behind synthesis.
+type UnsupportedError struct {
+	Board, Family string
+	Boards        []string // that have them
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("no open tools make bitstreams for %s (%s); they do for %v", e.Board, e.Family, e.Boards)
+}
+
+// BadInput reports that the input is at fault.
+func (*UnsupportedError) BadInput() bool { return true }
+
+// script installs nextpnr and the programs that make bitstreams for iCE40.
+const script = "scripts/setup-fpga.sh"
+
+// Check fails with *UnsupportedError or *tools.MissingError if Route cannot work for t.
+func Check(t fpga.Target) error {
+	f := t.Family
+	if f.PlaceRoute == "" {
+		e := &UnsupportedError{Board: t.Board.Name, Family: f.Name}
+		for _, o := range fpga.Targets() {
+			if o.Family.PlaceRoute != "" {
+				e.Boards = append(e.Boards, o.Board.Name)
+			}
+		}
+		return e
+	}
+	for _, name := range []string{f.PlaceRoute, f.Pack} {
+		if err := tools.Find(name, f.Packages[name], script); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Route places and routes the netlist of a file in folder dir, at the board's clock. Pins are any.
+func Route(ctx context.Context, dir, netlist string, t fpga.Target, mhz float64) (*Result, error) {
+	if err := Check(t); err != nil {
+		return nil, err
+	}
+	f, p := t.Family, t.Part
+	args := slices.Concat([]string{p.Device, "--package", p.Package, "--json", netlist, "--freq", fmt.Sprint(mhz),
+		"--timing-allow-fail", "--report", "report.json", "-q"}, f.RouteOptions)
+	if _, err := tools.Run(ctx, dir, f.PlaceRoute, args...); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		return nil, err
+	}
+	var report struct {
+		FMax map[string]struct{ Achieved float64 } `json:"fmax"`
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return nil, &tools.Error{Tool: f.PlaceRoute, Text: string(text), Err: err}
+	}
+	r := &Result{}
+	for _, clock := range report.FMax { // there is one
+		r.MHz = clock.Achieved
+	}
+	if _, err := tools.Run(ctx, dir, f.Pack, "routed.txt", "design.bit"); err != nil {
+		return nil, err
+	}
+	r.Bitstream, err = os.ReadFile(filepath.Join(dir, "design.bit"))
+	return r, err
+}

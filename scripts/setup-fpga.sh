@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs the programs for accelerators on FPGAs: Yosys counts their cells, Verilator simulates them (it needs a C++ compiler
+# and make), Icarus Verilog checks the hand-written modules, nextpnr and icestorm make bitstreams for iCE40. Some 90 MB are
+# downloaded. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
+#
+#   scripts/setup-fpga.sh           install
+#   scripts/setup-fpga.sh --check   only say what is missing; exit 1 if anything is
+set -euo pipefail
+
+. "$(dirname "$0")/apt.sh"
+
+packages=()
+for pair in yosys:yosys verilator:verilator iverilog:iverilog nextpnr-ice40:nextpnr-ice40 icepack:fpga-icestorm g++:g++ make:make; do
+	command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
+done
+if [ "${#packages[@]}" = 0 ]; then
+	say "yosys, verilator, iverilog and nextpnr-ice40 are there; nothing to do"
+	exit 0
+fi
+say "missing: ${packages[*]}"
+[ "${1:-}" != --check ] || exit 1
+
+apt_update
+apt_install "${packages[@]}"
+say "done"
