@@ -78,7 +78,7 @@ func TestFacts(t *testing.T) {
 	var small atomic.Int32
 	t.Run("models", func(t *testing.T) {
 		for i, file := range models(t) {
-			if !need.Part(i, 6) {
+			if !need.Part(i, 12) {
 				continue
 			}
 			inspect := func(t *testing.T, target string) *ripc.Inspection {
