@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/internal/need"
 	"ripc/recognize"
 )
 
