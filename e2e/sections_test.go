@@ -127,22 +127,22 @@ func boardTable(t *testing.T) string {
 		r, known := rows.Of(m)
 		switch {
 		case simulated:
-			system, here, speed = "no system", "simulated: "+board.Title, "instructions, counted; flash and RAM"
+			system, here, speed = "no system", board.Title+", simulated", "instructions; flash and RAM"
 			if board.Timings != nil {
-				speed = "cycles, estimated: the core's manual; flash and RAM"
+				speed = "cycles by the manual; flash and RAM"
 			}
 		case m.IsDevice():
-			system, here, speed = "any", "on the first device of kind "+m.Features[0], "time by the device's clock, measured"
+			system, here, speed = "any", "first device of kind "+m.Features[0], "time on its clock"
 		case m.Has("relaxed-simd"):
 			system, here, speed = "none", "no: in Node and browsers", "none"
 		case sandboxed(m):
-			system, here, speed = "none", "in a virtual machine of this process, wazero", "time of wazero's code, measured"
+			system, here, speed = "none", "in wazero, a part of ripc", "time of wazero's code"
 		case m.Arch == "x86_64":
-			here, speed = "natively, where this machine has its features", "time, measured"
+			here, speed = "natively", "time"
 		case known && r.Model != "":
-			here, speed = "simulated: qemu's "+m.QemuCPU, "cycles, estimated: LLVM's "+r.Model
+			here, speed = "qemu's "+m.QemuCPU, "cycles by "+r.Model
 		default:
-			here, speed = "simulated: qemu's "+m.QemuCPU, "instructions, counted"
+			here, speed = "qemu's "+m.QemuCPU, "instructions"
 		}
 		model := "none"
 		if learned, ok, err := machine.Of(m); err != nil {
@@ -368,6 +368,13 @@ func opsPage(t *testing.T) string {
 	if err := json.Unmarshal(schema.Defs["node"], &node); err != nil || len(node.Properties.Op.Enum) < 20 {
 		t.Fatalf("%d ops, %v", len(node.Properties.Op.Enum), err)
 	}
+	const orWeight = "or on one tensor x and the weight b, [C] or [1]"
+	notions := [][2]string{ // phrases of many descriptions, which the page explains once
+		{"truth values: levels of 1 bit, unipolar, of scale 1", "truth values"},
+		{"on two f32 tensors of one rank, whose axes of extent 1 are repeated; " + orWeight, "on operands"},
+		{"a fixed sequence of rounded operations, so that the bits are the same everywhere", "in fixed steps"},
+	}
+	used := map[string]bool{}
 	rows := [][]string{{"op", "what it does"}}
 	for _, op := range node.Properties.Op.Enum {
 		var d struct {
@@ -377,10 +384,21 @@ func opsPage(t *testing.T) string {
 			t.Fatalf("op %s has no description in the schema (%v)", op, err)
 		}
 		first, _, _ := strings.Cut(d.Description, ". ")
-		rows = append(rows, []string{"`" + op + "`", strings.TrimSuffix(first, ".")})
+		first = strings.TrimSuffix(first, ".")
+		for _, n := range notions {
+			if strings.Contains(first, n[0]) {
+				first, used[n[1]] = strings.Replace(first, n[0], n[1], 1), true
+			}
+		}
+		rows = append(rows, []string{"`" + op + "`", first})
+	}
+	if len(used) != len(notions) {
+		t.Errorf("no op is described by one of %q", notions)
 	}
 	return "# The ops of a model\n\n" +
 		"<!-- Made by go test ./e2e -run '^TestSections$' -update from schemas/model.json; do not edit. -->\n\n" +
-		"[schemas/model.json](../schemas/model.json) has the whole description of each, its weights, attributes and defaults. Levels are integers of few bits with a scale.\n\n" +
+		"[schemas/model.json](../schemas/model.json) has the whole description of each, its weights, attributes and defaults. Levels are integers of few bits with a scale.\n" +
+		"\"Truth values\" are levels of 1 bit, unipolar, of scale 1. \"On operands\" is: on two f32 tensors of one rank, axes of extent 1 being repeated, " + orWeight + ".\n" +
+		"\"In fixed steps\" is by a fixed sequence of rounded operations, so that the bits are the same everywhere.\n\n" +
 		table(rows)
 }

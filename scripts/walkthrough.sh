@@ -44,6 +44,16 @@ fold() {
 	'
 }
 
+# without PATTERN: instructions but that of the sums, and loops with a name that matches, become "..."
+without() {
+	awk -v drop="^ *(for %($1) |instr @.*_(clear|uadalp)_)" '
+		{ match($0, /^ */); depth = RLENGTH }
+		off && (depth > level || /^\.\.\.$/) { next }
+		{ off = $0 ~ drop; level = depth }
+		!off { print; next }
+		{ print "..." }' | awk '$0 != "..." || last != "..." { print } { last = $0 }'
+}
+
 # ends FIRST LAST: the first and the last lines, "..." between them
 ends() {
 	awk -v first="$1" -v last="$2" '
@@ -110,29 +120,29 @@ generated() {
 	echo "## 4. How: the schedule"
 	echo
 	echo "The same command prints the trace that the search found for popcounts on rpi3 (docs/machines.md). docs/schedule.md explains the steps."
-	sed -n '/^  trace/,/^# before/s/^    //p' "$tmp/layer" | listing trace text
+	sed -n '/^  trace/,/^# before/s/^    //p' "$tmp/layer" | ends 23 3 | listing trace text
 
 	echo "## 5. .ripir after scheduling"
 	echo
 	echo "The same layer with the trace applied: rows are shared out among threads, channels are lanes of vectors, and padded"
-	echo "rows, sums and pooled sums have shrunk to what one tile needs."
-	sed -n '1,/^# after scheduling/!p' "$tmp/layer" | fold | listing after text
+	echo "rows, sums and pooled sums have shrunk to what one tile needs. Loops that pad rows, and that clear and widen sums, are left out."
+	sed -n '1,/^# after scheduling/!p' "$tmp/layer" | fold | without 'xp.p|acc.[rb].[zw]1|acc.h.[12]' | listing after text
 
 	echo "## 6. LLVM IR"
 	echo
 	echo "The innermost loop over the sum, from \`ripc compile $model --target rpi3 --algorithm $layer=popcount --emit ll\`. It is the text before LLVM's"
 	echo "optimizer: index arithmetic is repeated for every access, and accumulators are still in memory."
-	innermost_ll "$tmp/rpi3.ll" | ends 12 2 | listing ll llvm
+	innermost_ll "$tmp/rpi3.ll" | ends 9 2 | listing ll llvm
 
 	echo "## 7. Assembly"
 	echo
 	echo "The same loop for rpi3 ($llvm, \`--target rpi3 --algorithm $layer=popcount --emit s\`). xor is \`eor\`; \`cnt\` counts the bits of each byte;"
 	echo "\`add\` or \`uqadd\`, which saturates where no sum here can, adds the counts of bytes. Behind the loop \`uaddlp\` and \`uadalp\` add bytes up to 32-bit sums."
-	innermost_asm "$tmp/rpi3.s" "//" | ends 16 3 | listing asm-rpi3 asm
+	innermost_asm "$tmp/rpi3.s" "//" | ends 14 3 | listing asm-rpi3 asm
 	echo "And for x86-64-v4 (\`--target x86-64-v4 --algorithm $layer=popcount --emit s\`), which has 512-bit vectors but no instruction that counts bits in"
 	echo "them: LLVM counts by table, four bits at a time (\`vpshufb\`); \`vpmaddubsw\` and \`vpmaddwd\` add the bytes up. A host with"
 	echo "AVX512_VPOPCNTDQ needs \`vpxord\`, \`vpopcntd\` and \`vpaddd\` instead. By default the layer looks its counts up there."
-	innermost_asm "$tmp/v4.s" "#" | ends 16 3 | listing asm-x86-64-v4 asm
+	innermost_asm "$tmp/v4.s" "#" | ends 10 3 | listing asm-x86-64-v4 asm
 }
 
 {

@@ -19,10 +19,12 @@ type handler struct {
 	parts func(*builder) func(k int) *graph.Value
 }
 
+// fused stands for the activations that docs/import-larq.md names.
+const fused = "fused activations"
+
 // handlers lists the operators that can be imported.
 func handlers() map[string]handler {
-	const fused = "fused activations NONE, RELU, RELU_N1_TO_1, RELU6"
-	const constant = "weights and bias are constants (float32, float16, int8 with scales per tensor or channel); "
+	const constant = "constant weights and bias; "
 	const broadcast = "of two tensors, extents of 1 being repeated, or of a tensor and a constant; " + fused
 	const static = "the result's shape is that in the file"
 	type row = struct {
@@ -107,8 +109,8 @@ func movers() map[string]handler {
 		"UNPACK":       {min: 1, max: 1, parts: unpack},
 		"SPLIT":        {min: 2, max: 2, limits: "a constant axis", parts: split},
 		"SPLIT_V":      {min: 3, max: 3, limits: "constant sizes", parts: split},
-		"TRANSPOSE_CONV": {min: 3, max: 4, convert: transposeConv, limits: "weights and bias are constants; " +
-			"strides, SAME and VALID; fused activations NONE, RELU, RELU_N1_TO_1, RELU6"},
+		"TRANSPOSE_CONV": {min: 3, max: 4, convert: transposeConv, limits: "constant weights and bias; " +
+			"strides, SAME and VALID; " + fused},
 		"VAR_HANDLE":      {limits: variables, convert: variable},
 		"READ_VARIABLE":   {limits: variables, convert: variable},
 		"ASSIGN_VARIABLE": {limits: variables, convert: variable},

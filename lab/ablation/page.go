@@ -60,7 +60,12 @@ func (r results) page() string {
 		"figures, those of single convolutions too.\n\n")
 	b.WriteString("Costs are milliseconds on one machine (`host`: the least of at least 20 runs) and estimated " +
 		"cycles of simulated boards, with one thread ([estimates.md](estimates.md)). ")
-	b.WriteString("Each section says with how many threads and when its figures were measured.\n\n")
+	b.WriteString("Each section says with how many threads and when its figures were measured:\n\n" +
+		"- SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added one after " +
+		"the other. \"Without it\" leaves each out of the whole, \"twin\" is the speed beside the float twin's.\n" +
+		"- Networks. \"Glue\" is the share of stages that are neither convolutions nor dense layers.\n" +
+		"- Convolutions of Larq Compute Engine's Figure 3, in bits beside bytes and floats, as its Table 2 has it " +
+		"(weighted by the other's cost; the paper's of a Pixel 1).\n\n")
 	b.WriteString("| optimization | |\n|---|---|\n")
 	for _, f := range features(targets.HostName) {
 		fmt.Fprintf(&b, "| %s | %s |\n", f, f.description())
@@ -87,9 +92,8 @@ func (r results) pageOf(b *strings.Builder, t string) {
 	twin := r.find(t, ladderNetwork, floatTwin)
 	fmt.Fprintf(b, "\n## %s\n\n", t)
 	r.sourceOf(b, t)
-	fmt.Fprintf(b, "SqueezeNet with 1-bit activations (`examples/squeezenet/squeezenet.json`), optimizations added "+
-		"one after the other; the last column of numbers leaves each out of the whole:\n\n| with | cost | times the "+
-		"float twin's speed | times the step before | times as slow without it | |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| with | cost | twin | times the step before | times as slow without it | |\n" +
+		"|---|---|---|---|---|---|\n")
 	var last *figure
 	for _, s := range ladder(t) {
 		f := r.find(t, ladderNetwork, s.on.String())
@@ -108,8 +112,7 @@ func (r results) pageOf(b *strings.Builder, t string) {
 	if twin != nil {
 		fmt.Fprintf(b, "| %s | %s | 1.00 | | | |\n", floatTwin, twin.text())
 	}
-	fmt.Fprintf(b, "\nGlue: the share of stages that are neither convolutions nor dense layers.\n\n| network | cost "+
-		"| glue | times the float twin's speed |\n|---|---|---|---|\n")
+	b.WriteString("\n| network | cost | glue | twin |\n|---|---|---|---|\n")
 	for _, n := range gluedNetworks() {
 		if f := r.find(t, n, setOf(features(t)...).String()); f != nil && f.Has("glue_share") {
 			fmt.Fprintf(b, "| %s | %s | %.1f %% | %s |\n", n, f.text(), 100*f.Values["glue_share"],

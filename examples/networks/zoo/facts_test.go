@@ -102,7 +102,7 @@ func page() (string, error) {
 	b.WriteString("| network | paper | input | layers: binary, other | MACs: binary, other | weights | as f32 | " +
 		"forms |\n|" + strings.Repeat("---|", 8) + "\n")
 	all := Networks()
-	shown := map[string]bool{}
+	shown, last := map[string]bool{}, ""
 	for _, n := range all {
 		if n.Riptide() && shown[n.Family] || n.Bits == 0 {
 			continue
@@ -112,7 +112,12 @@ func page() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		note := n.Note
+		paper, note := shortPaper(n.Paper), n.Note
+		if paper == last {
+			paper = "the same"
+		} else {
+			last = paper
+		}
 		if n.Riptide() {
 			forms := 0
 			for _, o := range all {
@@ -122,7 +127,7 @@ func page() (string, error) {
 			}
 			note = fmt.Sprintf("%d, by bits and encoding", forms)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, shortPaper(n.Paper),
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %d, %d | %s, %s | %s | %s | %s |\n", n.Name, paper,
 			strings.Trim(strings.ReplaceAll(fmt.Sprint(n.Input[1:]), " ", "x"), "[]"),
 			f.Binary, f.Float, millions(f.BinaryMACs), millions(f.FloatMACs), kib(f.Bytes), kib(f.FloatBytes), note)
 	}
