@@ -122,7 +122,7 @@ func boardTable(t *testing.T) string {
 		if m.Name == targets.HostName {
 			continue
 		}
-		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "riscv64": "riscv64", "x86_64": "x86_64"}[m.Arch], "", ""
+		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "riscv64": "riscv64", "loongarch64": "loongarch64", "x86_64": "x86_64"}[m.Arch], "", ""
 		board, simulated := boards.Of(m.Name)
 		r, known := rows.Of(m)
 		switch {

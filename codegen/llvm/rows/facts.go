@@ -113,6 +113,10 @@ func factsRISCV(targets.Target) Facts {
 	return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"}
 }
 
+func factsLoongArch(targets.Target) Facts {
+	return Facts{Fuses: true, MixesZeros: true, FloatRegister: "f"}
+}
+
 func factsWASM(t targets.Target) Facts {
 	m := Facts{
 		Rounds: true, Divides: true, FloatRegister: "r",

@@ -198,6 +198,15 @@ func archs() []arch {
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
 		},
 		{
+			name: "loongarch64",
+			Row: Row{Backend: "LoongArch", Triple: "loongarch64-unknown-linux-gnu", Emulation: "elf64loongarch",
+				PageSize: 65536, CommentMark: "#", Addition: "addi.d $sp, $sp, 16", Machine: elf.EM_LOONGARCH,
+				Class: elf.ELFCLASS64, Flags: 0x43}, // doubles in registers, version 1 of relocations
+			disabled: map[string][]string{"loongarch64": {"lsx", "lasx", "relax"}},
+			facts:    factsLoongArch,
+			order:    func(string) scheduling { return usual },
+		},
+		{
 			name: "wasm32",
 			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
 				CommentMark: "#"},
