@@ -14,7 +14,8 @@ import (
 	"ripc/targets"
 )
 
-// sandboxed measures modules of WebAssembly, or kernels on a device, in this process, one at a time.
+// sandboxed measures modules of WebAssembly, or kernels on a device, in this process and one at a
+// time.
 type sandboxed struct{ *native }
 
 // acceptsSandboxed fails unless a virtual machine of this process runs code for t.
