@@ -69,7 +69,9 @@ const largeMACs = 200_000
 func TestFacts(t *testing.T) {
 	var all []string
 	for _, target := range targets.All() {
-		all = append(all, target.Name)
+		if !target.IsDevice() {
+			all = append(all, target.Name)
+		}
 	}
 	two := []string{"rpi3", "x86-64-v4"}
 	if len(all) < 10 || !slices.Contains(all, two[0]) || !slices.Contains(all, two[1]) {

@@ -69,7 +69,7 @@ func table(rows [][]string) string {
 func modelTable() string {
 	out := [][]string{{"target", "core", "LLVM's model", "clock, MHz"}}
 	for _, t := range targets.All() {
-		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" && !sandboxed(t) {
+		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" && !sandboxed(t) && !t.IsDevice() {
 			clock := "none"
 			if t.ClockMHz > 0 {
 				clock = strconv.Itoa(t.ClockMHz)
@@ -131,6 +131,8 @@ func boardTable(t *testing.T) string {
 			if board.Timings != nil {
 				speed = "cycles by the manual; flash and RAM"
 			}
+		case m.Arch == "nvptx64":
+			system, here, speed = "any", "on the first GPU", "time by the device's clock, measured"
 		case m.IsDevice():
 			system, here, speed = "any", "first device of kind "+m.Features[0], "time on its clock"
 		case m.Has("relaxed-simd"):

@@ -153,6 +153,10 @@ func builtin() []Target {
 		loongarch64(), wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
 		openclCPU(), maliT860(), gtx1080OpenCL(),
+		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", 20), cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", 2),
+		cuda("sm_75", "ptx63", "NVIDIA T4", 40), cuda("sm_80", "ptx70", "NVIDIA A100", 108),
+		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16), cuda("sm_90", "ptx78", "NVIDIA H100", 132),
+		cuda("sm_100", "ptx86", "NVIDIA B200", 148),
 	}
 }
 

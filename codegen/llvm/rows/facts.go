@@ -130,5 +130,11 @@ func factsWASM(t targets.Target) Facts {
 	return m
 }
 
+// factsPTX leaves subnormals to code: which results near 2^-126 the instructions with .ftz flush
+// is not specified bit by bit.
+func factsPTX(targets.Target) Facts {
+	return Facts{Fuses: true, Rounds: true, Divides: true, MixesZeros: true, FloatRegister: "f"}
+}
+
 // factsC is a machine for which C alone is made. emit counts code for it, and writes none.
 func factsC() Facts { return Facts{Flushes: true, Fuses: true, Rounds: true, MixesZeros: true} }

@@ -69,6 +69,7 @@ type Format int
 const (
 	ELF Format = iota
 	WASM
+	PTX // text, which drivers assemble
 )
 
 // scheduling says in which order LLVM is to put instructions.
@@ -212,6 +213,12 @@ func archs() []arch {
 				CommentMark: "#"},
 			order: func(string) scheduling { return usual },
 			facts: factsWASM,
+		},
+		{
+			name:  "nvptx64",
+			Row:   Row{Backend: "NVPTX", Triple: "nvptx64-nvidia-cuda", Format: PTX, CommentMark: "//"},
+			order: func(string) scheduling { return usual },
+			facts: factsPTX,
 		},
 	}
 }

@@ -70,7 +70,7 @@ func target(t *testing.T, name string) targets.Target {
 func TestCompileEveryTarget(t *testing.T) {
 	tools := needTools(t)
 	for _, tg := range targets.All() {
-		if tg.Bare {
+		if tg.Bare || tg.IsDevice() {
 			continue
 		}
 		obj, err := tools.Compile(context.Background(), nil, []byte(popcountLL), tg, Obj)
