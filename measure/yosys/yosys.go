@@ -99,7 +99,7 @@ func cells(ctx context.Context, sources map[string][]byte, top string, f fpga.Fa
 	if netlist != "" {
 		script += "; write_json " + netlist
 	}
-	if _, err := tools.Run(ctx, dir, "yosys", "-q", "-p", script); err != nil {
+	if _, err := tools.RunJobs(ctx, len(sources), dir, "yosys", "-q", "-p", script); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "stat.json"))
