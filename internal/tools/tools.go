@@ -53,7 +53,7 @@ func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) 
 	return RunJobs(ctx, 1, dir, name, args...)
 }
 
-// RunJobs is Run of a program that does several jobs, each of which may take as long as a program.
+// RunJobs is Run of a program that does several jobs. Each may take as long as a program.
 func RunJobs(ctx context.Context, jobs int, dir, name string, args ...string) ([]byte, error) {
 	late := files.LimitOf(ctx, filepath.Base(name), jobs)
 	limited, cancel := context.WithTimeoutCause(ctx, late.Limit, late)
