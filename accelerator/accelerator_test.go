@@ -146,9 +146,7 @@ func TestPack(t *testing.T) {
 		want := bytesOf(d.First, in)
 		if m := d.SumsLeave(); m != nil {
 			element = "float"
-			for _, s := range m.Sums(out) {
-				want = append(want, s)
-			}
+			want = append(want, m.Sums(out)...)
 		} else {
 			for _, v := range out { // signed levels: less 128
 				want = append(want, v^128)
