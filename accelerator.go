@@ -17,6 +17,8 @@ type (
 	AcceleratorReport = accelerator.Report
 	AcceleratorBench  = accelerator.Bench
 	FoldOptions       = accelerator.FoldOptions
+	// AcceleratorVerifyOptions are those of Accelerator.Verify.
+	AcceleratorVerifyOptions = accelerator.VerifyOptions
 )
 
 // IsFPGA reports whether a target is a board with an FPGA.

@@ -156,8 +156,14 @@ func listAround(folds []dataflow.Fold, v int, part func(dataflow.Fold) int) stri
 	return strings.Join(all, " or ")
 }
 
-// Prefix begins the names of C's functions and of the top module.
-func (a *Accelerator) Prefix() string { return codegen.Identifier(a.Graph.Name) }
+// Prefix begins the names of files, of C's functions and of the top module.
+func (a *Accelerator) Prefix() string { return shorten(codegen.Identifier(a.Graph.Name)) }
+
+// shorten cuts a name to the length that names of files can have, with room for an ending.
+func shorten(name string) string {
+	const most = 200
+	return name[:min(len(name), most)]
+}
 
 // Top is the top module's name.
 func (a *Accelerator) Top() string { return a.Prefix() + "_accelerator" }

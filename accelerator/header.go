@@ -48,7 +48,7 @@ func (a *Accelerator) Header() ([]byte, error) {
 // their headers, by file. There are none where the accelerator is all of it.
 func (a *Accelerator) Processor(ctx context.Context) (map[string][]byte, error) {
 	parts, files := a.Design.Host(), map[string][]byte{}
-	for _, g := range []*graph.Graph{parts.Head, parts.Tail} {
+	for ending, g := range map[string]*graph.Graph{"_head": parts.Head, "_tail": parts.Tail} {
 		if g == nil {
 			continue
 		}
@@ -59,7 +59,7 @@ func (a *Accelerator) Processor(ctx context.Context) (map[string][]byte, error) 
 			return nil, fmt.Errorf("%s: %w", g.Name, err)
 		}
 		for _, k := range o.Emit {
-			files[c.Prefix()+"."+k.Ext()] = c.Files[k]
+			files[a.Prefix()+ending+"."+k.Ext()] = c.Files[k]
 		}
 	}
 	return files, nil

@@ -57,7 +57,7 @@ type network struct {
 }
 
 // Open opens the network as an engine, with head and tail compiled for this machine and the
-// accelerator simulated. It fails with *tools.MissingError.
+// accelerator simulated. The first run fails with *tools.MissingError where there is no simulator.
 func (a *Accelerator) Open(ctx context.Context) (engine.Engine, error) { return a.open(ctx, a.native) }
 
 func (a *Accelerator) open(ctx context.Context, open opener) (n *network, err error) {
@@ -88,8 +88,7 @@ func (a *Accelerator) open(ctx context.Context, open opener) (n *network, err er
 		}
 		*p.to = &host{p.g, e}
 	}
-	n.simulator, err = verilator.New(ctx, a.Design)
-	return n, err
+	return n, nil
 }
 
 func (n *network) Describe() *describe.Artifact { return n.d }
@@ -129,7 +128,7 @@ func (h *host) run(ctx context.Context, tensors map[string][]byte) error {
 }
 
 // Run implements engine.Engine, for jobs of all stages.
-func (n *network) Run(ctx context.Context, jobs []engine.Job) ([]engine.Result, error) {
+func (n *network) Run(ctx context.Context, jobs []engine.Job) (results []engine.Result, err error) {
 	s := n.a.Design.Segment
 	var all []map[string][]byte
 	var pictures [][]int64
@@ -146,6 +145,11 @@ func (n *network) Run(ctx context.Context, jobs []engine.Job) ([]engine.Result, 
 		}
 		all, pictures = append(all, tensors), append(pictures, levelsOf(s.InType(), tensors[s.In]))
 	}
+	if n.simulator == nil { // the inputs are right
+		if n.simulator, err = verilator.New(ctx, n.a.Design); err != nil {
+			return nil, err
+		}
+	}
 	r, err := n.simulator.Run(ctx, pictures, verilator.Mix{}, verilator.LastStream)
 	if err != nil {
 		return nil, err
@@ -156,7 +160,7 @@ func (n *network) Run(ctx context.Context, jobs []engine.Job) ([]engine.Result, 
 	if len(out) != size*len(jobs) {
 		return nil, fmt.Errorf("%s: the accelerator got stuck", n.d.Name)
 	}
-	results := make([]engine.Result, len(jobs))
+	results = make([]engine.Result, len(jobs))
 	for k := range jobs {
 		name, data := n.output(out[k*size : (k+1)*size])
 		all[k][name] = data

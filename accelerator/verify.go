@@ -3,12 +3,14 @@ package accelerator
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
 	"ripc/dataflow"
 	"ripc/engine"
 	"ripc/engine/verilator"
+	"ripc/measure/yosys"
 	"ripc/runtime"
 )
 
@@ -23,6 +25,7 @@ type Report struct {
 	Streams  []StreamReport `json:"streams"`
 	Mixes    []MixReport    `json:"mixes"`
 	Network  []string       `json:"network"` // differences of whole runs
+	Netlist  []MixReport    `json:"netlist,omitempty"`
 }
 
 // StreamReport compares a stream with the interpreter's tensor, and its beats with the definition.
@@ -49,12 +52,49 @@ const (
 	Pictures = 40
 )
 
+// netlistPictures is the number of pictures that a netlist runs, since it is slow.
+const netlistPictures = 6
+
+// verifyNetlist compares the output of the synthesized netlist with want.
+func (a *Accelerator) verifyNetlist(ctx context.Context, pictures [][]int64,
+	want []int64) (all []MixReport, err error) {
+	sources, err := a.Verilog()
+	if err != nil {
+		return nil, err
+	}
+	netlist, models, err := yosys.Netlist(ctx, sources, a.Top(), a.Target.Family)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := verilator.NewNetlist(ctx, a.Design, a.Top(), netlist, models)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sim.Close()) }()
+	for _, m := range []verilator.Mix{verilator.Mixes()[0], verilator.Mixes()[3]} {
+		r, err := sim.Run(ctx, pictures[:netlistPictures], m, verilator.LastStream)
+		if err != nil {
+			return nil, err
+		}
+		got := r.Streams[a.Design.Last]
+		ok := !r.Stuck && r.Extra == 0 && firstDifference(got, want[:netlistPictures*a.Design.Last.Elems()]) < 0
+		all = append(all, MixReport{m.String(), ok, r.Cycles(), r.Stats})
+	}
+	return all, nil
+}
+
+// Options of Verify.
+type VerifyOptions struct {
+	Seed    uint64
+	Netlist bool // simulate the synthesized netlist as well
+}
+
 // Verify proves the engines, and compares every stream of a simulation with the interpreter, under
 // each mix of stalls.
-func (a *Accelerator) Verify(ctx context.Context, seed uint64,
+func (a *Accelerator) Verify(ctx context.Context, o VerifyOptions,
 	progress func(done, total int, what string)) (*Report, error) {
 	d, s := a.Design, a.Design.Segment
-	rep := &Report{OK: true, Pictures: Pictures, Seed: seed, Cycles: d.Cycles, Network: []string{}}
+	rep := &Report{OK: true, Pictures: Pictures, Seed: o.Seed, Cycles: d.Cycles, Network: []string{}}
 	steps := len(verilator.Mixes()) + 3
 	progress(0, steps, "proving")
 	var err error
@@ -67,7 +107,7 @@ func (a *Accelerator) Verify(ctx context.Context, seed uint64,
 		return nil, err
 	}
 	defer n.Close()
-	pictures, observed, err := a.observe(ctx, n, seed, rep)
+	pictures, observed, err := a.observe(ctx, n, o.Seed, rep)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +150,19 @@ func (a *Accelerator) Verify(ctx context.Context, seed uint64,
 		}
 		rep.OK = rep.OK && mix.OK
 		rep.Mixes = append(rep.Mixes, mix)
+	}
+	if o.Netlist {
+		progress(steps-1, steps, "synthesizing and simulating the netlist")
+		w := want[d.Last.Tensor]
+		if sums := s.SumsLeave(); sums != nil {
+			w = sums.Raw(w)
+		}
+		if rep.Netlist, err = a.verifyNetlist(ctx, pictures, w); err != nil {
+			return nil, err
+		}
+		for _, m := range rep.Netlist {
+			rep.OK = rep.OK && m.OK
+		}
 	}
 	for _, st := range d.Streams {
 		if r := reports[st]; r != nil {

@@ -19,6 +19,7 @@ import (
 	"ripc/internal/terminal"
 	"ripc/runtime"
 	"ripc/targets"
+	"ripc/targets/fpga"
 )
 
 // Exit codes.
@@ -94,7 +95,7 @@ func help(err error) string {
 	var choice *ripc.ChoiceError
 	switch {
 	case errors.As(err, &unknown):
-		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, unknown.Known))
+		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, append(fpga.Names(), unknown.Known...)))
 	case is[*ripc.TargetError](err):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):

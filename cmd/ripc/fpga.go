@@ -320,13 +320,13 @@ func (f *compileFlags) benchAccelerator(cmd *cobra.Command, path string, o ripc.
 
 // verifyAccelerator proves and simulates an accelerator.
 func (f *compileFlags) verifyAccelerator(cmd *cobra.Command, path string, o ripc.Options, seed uint64,
-	wide bool) error {
+	netlist, wide bool) error {
 	a, err := f.accelerator(cmd, path, o)
 	if err != nil {
 		return err
 	}
 	p := newProgress()
-	rep, err := a.Verify(cmd.Context(), seed, p.step)
+	rep, err := a.Verify(cmd.Context(), ripc.AcceleratorVerifyOptions{Seed: seed, Netlist: netlist}, p.step)
 	p.done()
 	if err != nil {
 		return err
@@ -367,6 +367,9 @@ func printAcceleratorReport(w io.Writer, r *ripc.AcceleratorReport, width int) {
 		if m.Stuck {
 			fmt.Fprintln(w, "  it got stuck")
 		}
+	}
+	for _, m := range r.Netlist {
+		fmt.Fprintf(w, "netlist, %s: %s, %.1f cycles a picture\n", m.Stalls, verdict(m.OK), m.Cycles)
 	}
 	fmt.Fprintf(w, "by formula: %d cycles a picture\n", r.Cycles)
 	for _, d := range append(r.Network, r.Proof) {

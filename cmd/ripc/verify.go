@@ -43,7 +43,7 @@ type verifyStage struct {
 
 func verifyCommand() *cobra.Command {
 	var f compileFlags
-	var wide bool
+	var wide, netlist bool
 	r := ripc.VerifyRequest{}
 	cmd := &cobra.Command{
 		Use:   "verify MODEL [flags]",
@@ -79,7 +79,10 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 				if r.Layer != "" || r.SO != "" || len(r.Inputs) > 0 || r.On != "" {
 					return usagef("--layer, --so, --input and --on are not for accelerators, which are verified whole")
 				}
-				return f.verifyAccelerator(cmd, r.Path, r.Options, r.Seed, wide)
+				return f.verifyAccelerator(cmd, r.Path, r.Options, r.Seed, netlist, wide)
+			}
+			if netlist {
+				return usagef("--netlist is for targets with an FPGA")
 			}
 			if isVerifyWorker() {
 				return verifyWorker(cmd.Context(), os.Stdin, rawWriter(cmd.OutOrStdout()), r)
@@ -108,6 +111,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 	f.threadsFlag(cmd, &r.Threads)
 	onFlag(cmd, &r.On)
 	cmd.Flags().DurationVar(&r.Limit, "timeout", time.Minute, "how long the compiled code of a stage may run")
+	cmd.Flags().BoolVar(&netlist, "netlist", false, "targets with an FPGA: simulate the synthesized netlist, too")
 	wideFlag(cmd, &wide)
 	f.foldFlags(cmd)
 	f.register(cmd)

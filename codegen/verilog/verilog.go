@@ -111,6 +111,19 @@ func topText(d *dataflow.Design, name string) string {
 	return b.String()
 }
 
+// Observed is a module called top around the module core, a netlist of d, with a tap at the output.
+func Observed(d *dataflow.Design, core string) []byte {
+	return fmt.Appendf(nil, `module top(
+  input clk, input rst,
+  input [%d:0] s_data, input s_valid, output s_ready,
+  output [%d:0] m_data, output m_valid, input m_ready);
+  %s core(.clk(clk), .rst(rst), .s_data(s_data), .s_valid(s_valid), .s_ready(s_ready),
+    .m_data(m_data), .m_valid(m_valid), .m_ready(m_ready));
+  tap #(.W(%d), .NAME("%s"), .LAST(1)) last(clk, rst, m_valid, m_ready, m_data);
+endmodule
+`, d.First.Width()-1, d.Last.Width()-1, core, d.Last.Width(), d.Last.Name)
+}
+
 // bytesText is a module around the top module, with streams of bytes: a beat is the least number of
 // bytes that hold it, the lowest first.
 func bytesText(d *dataflow.Design, top string) string {

@@ -15,15 +15,33 @@ type Cost struct {
 
 func (c Cost) plus(d Cost) Cost { return Cost{c.LUTs + d.LUTs, c.Blocks + d.Blocks} }
 
-// estimator prices engines on a part, before synthesis.
-type estimator struct{ fpga.Target }
+// estimator prices engines on a part, before synthesis. block is the price of a block RAM.
+type estimator struct {
+	fpga.Target
+	block float64
+}
+
+// newEstimator prices a block RAM at five quarters of a LUT for each bit of its widest beat.
+func newEstimator(t fpga.Target) estimator {
+	return estimator{t, float64(t.Family.Shapes[0].Width) * 5 / 4}
+}
+
+// leastBlocks calls choose with rising prices of block RAM until the engines take at most three
+// fifths of the part's. Windows and FIFOs need block RAM besides. If none does, the last is taken.
+func leastBlocks(t fpga.Target, choose func(e estimator) (Point, error)) (p Point, err error) {
+	const doublings = 6
+	e := newEstimator(t)
+	for range doublings {
+		if p, err = choose(e); err != nil || 5*p.Cost.Blocks <= 3*float64(t.Part.Blocks(t.Family)) {
+			break
+		}
+		e.block *= 2
+	}
+	return p, err
+}
 
 // price is a cost as one number, in LUTs.
-func (e estimator) price(c Cost) float64 { return c.LUTs + c.Blocks*e.block() }
-
-// block is the price of a block RAM: half a LUT for each bit of its widest beat. Accelerators run
-// out of LUTs first.
-func (e estimator) block() float64 { return float64(e.Family.Shapes[0].Width) / 2 }
+func (e estimator) price(c Cost) float64 { return c.LUTs + c.Blocks*e.block }
 
 // blocks is the number of block RAMs of a memory.
 func (e estimator) blocks(depth, width int) int {
@@ -34,9 +52,10 @@ func (e estimator) blocks(depth, width int) int {
 	return best
 }
 
-// rom is the LUTs of a memory in logic: a tree of LUTs for each bit.
+// rom is the LUTs of a memory in logic: a tree of LUTs for each bit, and a third more for
+// multiplexers.
 func (e estimator) rom(depth, width int) float64 {
-	return float64(width) * math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs))
+	return float64(width) * math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs)) * 4 / 3
 }
 
 // inBlocks reports whether a memory is cheaper in block RAM than in logic. Small memories stay in
@@ -44,7 +63,7 @@ func (e estimator) rom(depth, width int) float64 {
 func (e estimator) inBlocks(depth, width int) bool {
 	bits := 1 << e.Family.LUTInputs
 	logic := e.rom(depth, width)
-	return depth > bits/2 && logic > float64(bits) && float64(e.blocks(depth, width))*e.block() < logic
+	return depth > bits/2 && logic > float64(bits) && float64(e.blocks(depth, width))*e.block < logic
 }
 
 // mvu is the cost of an engine: its sums of products, accumulators, thresholds, memories, replay

@@ -56,7 +56,11 @@ type node struct {
 
 // FindWithin returns the cheapest Point with at most the given cycles. It fails with *BudgetError.
 func FindWithin(s *dataflow.Segment, cycles int, t fpga.Target) (Point, error) {
-	e := estimator{t}
+	return leastBlocks(t, func(e estimator) (Point, error) { return shortestPath(s, cycles, e) })
+}
+
+// shortestPath is FindWithin for an estimator.
+func shortestPath(s *dataflow.Segment, cycles int, e estimator) (Point, error) {
 	var last []*node
 	for _, st := range s.MVUs() {
 		m := st.Engine.(*dataflow.MVU)
@@ -65,7 +69,7 @@ func FindWithin(s *dataflow.Segment, cycles int, t fpga.Target) (Point, error) {
 			if m.Cycles(f) > cycles {
 				continue
 			}
-			f.Block = e.inBlocks(m.Steps(f)*m.Blocks(f), f.PE*f.SIMD*m.WBits)
+			f = e.place(m, f)
 			n := &node{fold: f, cost: e.price(e.mvu(m, f))}
 			best := math.Inf(1)
 			for _, b := range last {
@@ -90,15 +94,27 @@ func FindWithin(s *dataflow.Segment, cycles int, t fpga.Target) (Point, error) {
 		p.Folds[st.Name] = best.fold
 		best = best.before
 	}
-	return Given(s, p.Folds, t), nil
+	return e.point(s, p.Folds), nil
 }
 
 // Given is the Point of given folds. It sets their Block.
 func Given(s *dataflow.Segment, folds map[string]dataflow.Fold, t fpga.Target) Point {
-	e, p := estimator{t}, Point{Folds: map[string]dataflow.Fold{}, Costs: map[string]Cost{}}
+	p, _ := leastBlocks(t, func(e estimator) (Point, error) { return e.point(s, folds), nil })
+	return p
+}
+
+// place is f with its weights in block RAM or in logic.
+func (e estimator) place(m *dataflow.MVU, f dataflow.Fold) dataflow.Fold {
+	f.Block = e.inBlocks(m.Steps(f)*m.Blocks(f), f.PE*f.SIMD*m.WBits)
+	return f
+}
+
+// point is the Point of folds.
+func (e estimator) point(s *dataflow.Segment, folds map[string]dataflow.Fold) Point {
+	p := Point{Folds: map[string]dataflow.Fold{}, Costs: map[string]Cost{}}
 	for _, st := range s.MVUs() {
-		m, f := st.Engine.(*dataflow.MVU), folds[st.Name]
-		f.Block = e.inBlocks(m.Steps(f)*m.Blocks(f), f.PE*f.SIMD*m.WBits)
+		m := st.Engine.(*dataflow.MVU)
+		f := e.place(m, folds[st.Name])
 		p.Folds[st.Name] = f
 		p.Cycles = max(p.Cycles, m.Cycles(f))
 		p.Costs[st.Name] = e.mvu(m, f)
@@ -134,7 +150,7 @@ func Front(s *dataflow.Segment, t fpga.Target) []Point {
 			}
 		}
 	}
-	e, best := estimator{t}, math.Inf(1)
+	e, best := newEstimator(t), math.Inf(1)
 	var front []Point
 	for _, b := range sorted(budgets) {
 		p, err := FindWithin(s, b, t)
@@ -187,7 +203,7 @@ func (*PartError) BadInput() bool { return true }
 // that is not above factor or, where there is none, the least. The reuse factor of a layer is the
 // number of cycles for one position. Of several folds the cheapest is taken.
 func Reuse(s *dataflow.Segment, factor int, t fpga.Target) Point {
-	e, folds := estimator{t}, map[string]dataflow.Fold{}
+	e, folds := newEstimator(t), map[string]dataflow.Fold{}
 	for _, st := range s.MVUs() {
 		m := st.Engine.(*dataflow.MVU)
 		folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int {

@@ -68,14 +68,27 @@ func (r *Result) Cycles() float64 {
 
 // New compiles a simulation of d. It fails with *tools.MissingError.
 func New(ctx context.Context, d *dataflow.Design) (*Simulator, error) {
+	sources, err := verilog.Files(d, "top")
+	if err != nil {
+		return nil, err
+	}
+	return compile(ctx, d, sources)
+}
+
+// NewNetlist compiles a simulation of a netlist of d, the module core, with the models of its
+// cells. LastStream alone can be recorded.
+func NewNetlist(ctx context.Context, d *dataflow.Design, core string, netlist, models []byte) (*Simulator, error) {
+	return compile(ctx, d, map[string][]byte{"netlist.v": netlist, "models.v": models,
+		"top.v": verilog.Observed(d, core)}, "--bbox-unsup", "--bbox-sys")
+}
+
+// compile makes a simulation of sources, with more options of Verilator.
+func compile(ctx context.Context, d *dataflow.Design, sources map[string][]byte,
+	options ...string) (*Simulator, error) {
 	for _, tool := range []string{"verilator", "g++", "make"} {
 		if err := tools.Find(tool, tool, Script); err != nil {
 			return nil, err
 		}
-	}
-	sources, err := verilog.Files(d, "top")
-	if err != nil {
-		return nil, err
 	}
 	more, err := verilog.Simulation()
 	if err != nil {
@@ -86,9 +99,10 @@ func New(ctx context.Context, d *dataflow.Design) (*Simulator, error) {
 		return nil, err
 	}
 	s := &Simulator{d, dir, remove}
-	args := []string{"--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+	args := append(options, "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1", "-Wno-fatal", "-Wno-lint",
+		"-Wno-style",
 		"--noassert", "--x-assign", "fast", "--x-initial", "fast", "--top-module", "top", "--prefix", "Vtop",
-		"-DRIPC_TAP", "-DRIPC_SUMS", "-Mdir", "obj", "-o", "sim", "bench.cpp"}
+		"-DRIPC_TAP", "-DRIPC_SUMS", "-Mdir", "obj", "-o", "sim", "bench.cpp")
 	for _, set := range []map[string][]byte{sources, more} {
 		for name, data := range set {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {

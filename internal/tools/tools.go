@@ -50,7 +50,13 @@ const maxText = 4000
 // Run runs a program in a folder, and returns its standard output. It fails with *Error, with
 // *files.ToolLimitError, or with ctx's error once ctx is done.
 func Run(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
-	limited, cancel := files.LimitTool(ctx, filepath.Base(name))
+	return RunJobs(ctx, 1, dir, name, args...)
+}
+
+// RunJobs is Run of a program that does several jobs. Each may take as long as a program.
+func RunJobs(ctx context.Context, jobs int, dir, name string, args ...string) ([]byte, error) {
+	late := files.LimitOf(ctx, filepath.Base(name), jobs)
+	limited, cancel := context.WithTimeoutCause(ctx, late.Limit, late)
 	defer cancel()
 	c := exec.CommandContext(limited, name, args...)
 	var out, text bytes.Buffer

@@ -4,9 +4,11 @@ package yosys
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -53,7 +55,15 @@ func Synthesize(ctx context.Context, sources map[string][]byte, top string, f fp
 			return r, nil
 		}
 	}
-	if r.Cells, err = cells(ctx, sources, top, f, netlist); err != nil {
+	after := "tee -o stat.json stat -json"
+	if netlist != "" {
+		after += "; write_json " + netlist
+	}
+	text, err := synthesize(ctx, sources, f.Synthesis+" -top "+top+"; "+after, "stat.json")
+	if err != nil {
+		return nil, err
+	}
+	if r.Cells, err = readCells(text); err != nil {
 		return nil, err
 	}
 	if data, err := json.Marshal(r.Cells); err == nil && cacheErr == nil {
@@ -72,18 +82,46 @@ func version(text string) string {
 	return words[1]
 }
 
-// cells runs Yosys.
-func cells(ctx context.Context, sources map[string][]byte, top string, f fpga.Family, netlist string) (
-	counts map[string]int, err error) {
+// Netlist is the module top as Verilog of the family's cells, without block RAM and multipliers,
+// and the cells' models. It fails as Synthesize does, or with *NoModelsError.
+func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.Family) (netlist, models []byte,
+	err error) {
+	if f.Models == "" {
+		return nil, nil, &NoModelsError{f.Name}
+	}
+	if err := tools.Find("yosys", "yosys", Script); err != nil {
+		return nil, nil, err
+	}
+	program, err := exec.LookPath("yosys")
+	if err != nil {
+		return nil, nil, err
+	}
+	// Yosys finds its own files in the same way.
+	if models, err = os.ReadFile(filepath.Join(filepath.Dir(program), "..", "share", "yosys", f.Models)); err != nil {
+		return nil, nil, err
+	}
+	const file = "netlist.out"
+	netlist, err = synthesize(ctx, sources, f.Simulated+" -top "+top+"; write_verilog -noattr "+file, file)
+	return netlist, models, err
+}
+
+// NoModelsError says that the cells of a family have no models for simulations.
+type NoModelsError struct{ Family string }
+
+func (e *NoModelsError) Error() string {
+	return fmt.Sprintf("no netlist can be simulated for family %s: its cells have no models", e.Family)
+}
+
+// BadInput reports that the input is at fault.
+func (*NoModelsError) BadInput() bool { return true }
+
+// synthesize runs Yosys' commands on sources, and returns the file that they write.
+func synthesize(ctx context.Context, sources map[string][]byte, commands, file string) (text []byte, err error) {
 	dir, remove, err := files.TempDir("")
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if e := remove(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = errors.Join(err, remove()) }()
 	var verilog []string
 	for name, data := range sources {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
@@ -94,18 +132,15 @@ func cells(ctx context.Context, sources map[string][]byte, top string, f fpga.Fa
 		}
 	}
 	slices.Sort(verilog)
-	script := fmt.Sprintf("read_verilog -defer -sv %s; %s -top %s; tee -o stat.json stat -json",
-		strings.Join(verilog, " "), f.Synthesis, top)
-	if netlist != "" {
-		script += "; write_json " + netlist
-	}
-	if _, err := tools.Run(ctx, dir, "yosys", "-q", "-p", script); err != nil {
+	script := fmt.Sprintf("read_verilog -defer -sv %s; %s", strings.Join(verilog, " "), commands)
+	if _, err := tools.RunJobs(ctx, len(sources), dir, "yosys", "-q", "-p", script); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "stat.json"))
-	if err != nil {
-		return nil, err
-	}
+	return os.ReadFile(filepath.Join(dir, file))
+}
+
+// readCells reads the cells by type of Yosys' statistics.
+func readCells(text []byte) (map[string]int, error) {
 	var stat struct {
 		Design struct {
 			Cells map[string]int `json:"num_cells_by_type"`

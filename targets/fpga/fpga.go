@@ -15,6 +15,10 @@ type Family struct {
 	Shapes    []RAMShape `json:"shapes"`     // of one block RAM, the widest first
 	// Synthesis is yosys' command, up to the module's name.
 	Synthesis string `json:"synthesis"`
+	// Simulated is Synthesis without block RAM and multipliers: their models are no plain Verilog.
+	// Models is the file of the cells' models among Yosys' own. Both are "" if there is none.
+	Simulated string `json:"-"`
+	Models    string `json:"-"`
 	// Cells are the names of yosys' cells by resource, as regular expressions, with the number of
 	// the resource that one takes.
 	Cells []Cell `json:"cells"`
@@ -88,11 +92,14 @@ func Families() []Family {
 	return []Family{
 		{Name: "xc7", LUTInputs: 6, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis: "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
+			Simulated: "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nobram -nodsp",
+			Models:    "xilinx/cells_sim.v",
 			Cells:     append(xilinxCells(), Cell{"RAM(32M|64M)", LUTs, 4}, Cell{"DSP48E1", DSPs, 1})},
 		{Name: "xcup", LUTInputs: 6, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis: "synth_xilinx -family xcup -flatten -noiopad -noclkbuf",
 			Cells:     append(xilinxCells(), Cell{"RAM(32M|64M).*", LUTs, 8}, Cell{"DSP48E2", DSPs, 1})},
 		{Name: "ecp5", LUTInputs: 4, BlockBits: 18 << 10, Shapes: shapes, Synthesis: "synth_ecp5",
+			Simulated: "synth_ecp5 -nobram -nodsp", Models: "ecp5/cells_sim.v",
 			Cells: []Cell{{"LUT4", LUTs, 1}, {"CCU2C", LUTs, 2}, {"TRELLIS_DPR16X4", LUTs, 4}, {"TRELLIS_FF", FFs, 1},
 				{"DP16KD", RAMKbits, 18}, {"MULT18X18D", DSPs, 1}},
 			PlaceRoute: "nextpnr-ecp5", RouteOptions: []string{"--lpf-allow-unconstrained", "--textcfg", "routed.txt"},
@@ -100,6 +107,7 @@ func Families() []Family {
 			Packages: map[string]string{"nextpnr-ecp5": "nextpnr-ecp5", "ecppack": "prjtrellis"}},
 		{Name: "ice40", LUTInputs: 4, BlockBits: 4 << 10,
 			Shapes: []RAMShape{{256, 16}, {512, 8}, {1024, 4}, {2048, 2}}, Synthesis: "synth_ice40 -dsp",
+
 			Cells: []Cell{{"SB_LUT4", LUTs, 1}, {"SB_DFF.*", FFs, 1}, {"SB_RAM40_4K.*", RAMKbits, 4},
 				{"SB_MAC16", DSPs, 1}},
 			PlaceRoute: "nextpnr-ice40", RouteOptions: []string{"--pcf-allow-unconstrained", "--asc", "routed.txt"},
