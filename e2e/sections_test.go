@@ -69,12 +69,12 @@ func table(rows [][]string) string {
 func modelTable() string {
 	out := [][]string{{"target", "core", "LLVM's model", "clock, MHz"}}
 	for _, t := range targets.All() {
-		if r, ok := rows.Of(t); ok && t.Arch != "x86_64" && !sandboxed(t) {
+		if r, ok := rows.Of(t); ok && r.Model != "" && t.Arch != "x86_64" && !sandboxed(t) {
 			clock := "none"
 			if t.ClockMHz > 0 {
 				clock = strconv.Itoa(t.ClockMHz)
 			}
-			out = append(out, []string{"`" + t.Name + "`", t.CPU, cmp.Or(r.Model, "none"), clock})
+			out = append(out, []string{"`" + t.Name + "`", t.CPU, r.Model, clock})
 		}
 	}
 	for _, b := range boards.All() {
@@ -103,7 +103,7 @@ func timingTable() string {
 			if r.Refill > 0 {
 				cycles += fmt.Sprintf("; + %d for P", r.Refill)
 			}
-			names, shown := strings.Fields(r.Mnemonics), 8
+			names, shown := strings.Fields(r.Mnemonics), 5
 			text := "`" + strings.Join(names[:min(shown, len(names))], " ") + "`"
 			if len(names) > shown {
 				text += fmt.Sprintf(" and %d more", len(names)-shown)
@@ -122,6 +122,7 @@ func boardTable(t *testing.T) string {
 		if m.Name == targets.HostName {
 			continue
 		}
+		cpu, _, _ := strings.Cut(m.QemuCPU, ",") // its extensions are those of the board
 		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "riscv64": "riscv64", "x86_64": "x86_64"}[m.Arch], "", ""
 		board, simulated := boards.Of(m.Name)
 		r, known := rows.Of(m)
@@ -140,9 +141,9 @@ func boardTable(t *testing.T) string {
 		case m.Arch == "x86_64":
 			here, speed = "natively", "time"
 		case known && r.Model != "":
-			here, speed = "qemu's "+m.QemuCPU, "cycles by "+r.Model
+			here, speed = "qemu's "+cpu, "cycles by "+r.Model
 		default:
-			here, speed = "qemu's "+m.QemuCPU, "instructions"
+			here, speed = "qemu's "+cpu, "instructions"
 		}
 		model := "none"
 		if learned, ok, err := machine.Of(m); err != nil {
