@@ -45,7 +45,7 @@ func TestSections(t *testing.T) {
 	section(t, "docs/schedule.md", "instructions", instructionTable(t))
 	section(t, "docs/estimates.md", "models", modelTable())
 	section(t, "docs/estimates.md", "timings", timingTable())
-	section(t, "docs/boards.md", "boards", boardTable(t))
+	section(t, "docs/boards.md", "boards", boardTable())
 	section(t, "docs/machines.md", "machines", machineTable(t))
 	golden.Check(t, "../docs/ops.md", []byte(opsPage(t)))
 }
@@ -116,8 +116,8 @@ func timingTable() string {
 }
 
 // boardTable says of each target where it runs, here and there, and what is known of its speed.
-func boardTable(t *testing.T) string {
-	out := [][]string{{"target", "board", "`uname -m`", "runs here", "speed in `bench`", "model"}}
+func boardTable() string {
+	out := [][]string{{"target", "board", "`uname -m`", "runs here", "speed in `bench`"}}
 	for _, m := range targets.All() {
 		if m.Name == targets.HostName {
 			continue
@@ -145,13 +145,7 @@ func boardTable(t *testing.T) string {
 		default:
 			here, speed = "qemu's "+cpu, "instructions"
 		}
-		model := "none"
-		if learned, ok, err := machine.Of(m); err != nil {
-			t.Fatal(err)
-		} else if ok {
-			model = "`" + learned.Target + "`"
-		}
-		out = append(out, []string{"`" + m.Name + "`", m.Board, system, here, speed, model})
+		out = append(out, []string{"`" + m.Name + "`", m.Board, system, here, speed})
 	}
 	return table(out)
 }
