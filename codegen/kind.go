@@ -25,6 +25,7 @@ const (
 	Asm     Kind = "s"     // assembly of all modules
 	Source  Kind = "c"     // one file of C99
 	CL      Kind = "cl"    // kernels in OpenCL C
+	PTX     Kind = "ptx"   // kernels for NVIDIA's GPUs
 	Bundle  Kind = "ripc"  // kernels of a device, constants and description, in one file
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
@@ -44,7 +45,7 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, Bundle, Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, PTX, Bundle, Ripir}
 }
 
 // OfAll reports whether Build makes k by itself, whatever the back ends.

@@ -11,6 +11,7 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/board"
 	"ripc/codegen/c99"
+	"ripc/codegen/cuda"
 	"ripc/codegen/llvm"
 	"ripc/codegen/opencl"
 	"ripc/ir"
@@ -19,7 +20,7 @@ import (
 
 // backends lists all back ends. Each kind of file is made by the first that can.
 func backends() []codegen.Backend {
-	return []codegen.Backend{llvm.Backend{}, board.Backend{}, opencl.Backend{}, c99.Backend{}}
+	return []codegen.Backend{llvm.Backend{}, board.Backend{}, opencl.Backend{}, cuda.Backend{}, c99.Backend{}}
 }
 
 // runs is the back end of the files that engines load for t.
@@ -193,8 +194,10 @@ func DefaultTarget(kinds []codegen.Kind) string {
 // CodeText is the kind of file that shows codegen's code. Options.Observe sees it if Options.Emit
 // has it.
 func CodeText(target, backend string) codegen.Kind {
-	if k := firstMade(target, backend, codegen.CL, codegen.LL); k == codegen.CL {
-		return k
+	for _, k := range []codegen.Kind{codegen.CL, codegen.PTX} {
+		if firstMade(target, backend, k, codegen.LL) == k {
+			return k
+		}
 	}
 	return firstMade(target, backend, codegen.LL, codegen.Source)
 }

@@ -33,6 +33,7 @@ var notRun = []struct{ command, why string }{
 	{"go run ./lab ", "measures for minutes; its own tests run it on one layer"},
 	{"python3 -m venv ", "installs PyTorch"},
 	{"build/venv/", "installs PyTorch, and trains"},
+	{"bin/ripc eval build/twin/", "of a network that the command before trains"},
 	{"python3.11 -m venv ", "installs TensorFlow"},
 	{"build/larq/", "installs TensorFlow"},
 	{"python3 examples/digits/", "needs PyTorch and Brevitas"},

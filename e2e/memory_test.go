@@ -65,7 +65,7 @@ func planned(ctx context.Context, g *graph.Graph, twin bool) (*compile.Compiled,
 func TestArenaPlacement(t *testing.T) {
 	const slack = 1.03
 	for i, file := range models(t) {
-		if !need.Part(i, 6) {
+		if !need.Part(i, 12) {
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"ripc"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
-	"ripc/runtime/opencl"
+	"ripc/runtime/device"
 	"ripc/schedule"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -21,7 +21,7 @@ import (
 func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
 	t.Helper()
 	rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: "opencl-cpu", Schedules: schedules}, Seed: 5})
-	if missing := (*opencl.MissingError)(nil); errors.As(err, &missing) {
+	if missing := (*device.MissingError)(nil); errors.As(err, &missing) {
 		need.OK(t, err)
 	}
 	if err != nil {

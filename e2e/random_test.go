@@ -98,7 +98,7 @@ func newRandomRun(t *testing.T) *randomRun {
 	r := &randomRun{start: time.Now(), shown: time.Now(), cases: map[string]int{}}
 	names := []string{"x86-64", "rpi3", "x86-64-v3", "rpi3-armv7", "x86-64-v4", "rpi5"}
 	for _, tg := range targets.All() {
-		if !tg.Bare && !slices.Contains(names, tg.Name) { // chips: TestMicrocontrollersRandom
+		if !tg.Bare && !tg.IsDevice() && !slices.Contains(names, tg.Name) { // chips: TestMicrocontrollersRandom
 			names = append(names, tg.Name)
 		}
 	}

@@ -28,7 +28,7 @@ var references = flag.Int("references", 0, "random networks that TestReference c
 func TestReference(t *testing.T) {
 	n := *references
 	if n == 0 {
-		n = 150
+		n = 60
 		if need.Thorough() {
 			n = 300
 		}

@@ -69,7 +69,7 @@ func table(rows [][]string) string {
 func modelTable() string {
 	out := [][]string{{"target", "core", "LLVM's model", "clock, MHz"}}
 	for _, t := range targets.All() {
-		if r, ok := rows.Of(t); ok && r.Model != "" && t.Arch != "x86_64" && !sandboxed(t) {
+		if r, ok := rows.Of(t); ok && r.Model != "" && t.Arch != "x86_64" && !sandboxed(t) && !t.IsDevice() {
 			clock := "none"
 			if t.ClockMHz > 0 {
 				clock = strconv.Itoa(t.ClockMHz)
@@ -123,7 +123,7 @@ func boardTable() string {
 			continue
 		}
 		cpu, _, _ := strings.Cut(m.QemuCPU, ",") // its extensions are those of the board
-		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "riscv64": "riscv64", "x86_64": "x86_64"}[m.Arch], "", ""
+		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "riscv64": "riscv64", "loongarch64": "loongarch64", "x86_64": "x86_64"}[m.Arch], "", ""
 		board, simulated := boards.Of(m.Name)
 		r, known := rows.Of(m)
 		switch {
@@ -132,6 +132,8 @@ func boardTable() string {
 			if board.Timings != nil {
 				speed = "cycles by the manual; flash and RAM"
 			}
+		case m.Arch == "nvptx64":
+			system, here, speed = "any", "on the first GPU", "time by the device's clock, measured"
 		case m.IsDevice():
 			system, here, speed = "any", "first device of kind "+m.Features[0], "time on its clock"
 		case m.Has("relaxed-simd"):

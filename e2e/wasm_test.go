@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -159,6 +161,53 @@ func TestNPM(t *testing.T) {
 		if got != "wasm32-relaxed "+args[1] {
 			t.Errorf("module %s: is there no fused multiply-add here?", got)
 		}
+	}
+}
+
+// TestWASMThreads: a module of a package that imports its memory runs in two threads in this process, and a context that ends
+// stops both.
+func TestWASMThreads(t *testing.T) {
+	const model, size = "../examples/digits/digits.json", 1024
+	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
+	need.OK(t, err)
+	path := filepath.Join(t.TempDir(), "net.wasm")
+	zip, err := gzip.NewReader(bytes.NewReader(c.Files[codegen.NPM]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := tar.NewReader(zip)
+	for name := ""; name != "package/wasm32.threads.wasm"; {
+		h, err := in.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = h.Name
+	}
+	module, err := io.ReadAll(in)
+	if err = errors.Join(err, os.WriteFile(path, module, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var outputs [3][]byte
+	for threads := 1; threads < len(outputs); threads++ {
+		e, err := engine.Open(path, engine.Options{Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		job := engine.Job{Inputs: [][]byte{make([]byte, size)}, Last: len(e.Describe().Stages), Outputs: true}
+		r, err := e.Run(t.Context(), []engine.Job{job})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outputs[threads] = r[0].Outputs[0]
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := e.Run(ctx, []engine.Job{job}); threads > 1 && !errors.Is(err, context.Canceled) {
+			t.Errorf("%d threads, a context that has ended: %v", threads, err)
+		}
+	}
+	if !bytes.Equal(outputs[1], outputs[2]) {
+		t.Error("two threads give other bits than one")
 	}
 }
 

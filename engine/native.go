@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"ripc/engine/wasm"
+	"ripc/internal/container"
 	"ripc/measure"
 	"ripc/runtime"
+	"ripc/runtime/cuda"
 	"ripc/runtime/describe"
+	"ripc/runtime/device"
 	"ripc/runtime/opencl"
 )
 
@@ -58,11 +61,15 @@ func openSandboxed(path string, o Options) (Engine, error) {
 }
 
 // openDevice runs kernels. The threads are the device's own.
-func openDevice(path string, o Options) (Engine, error) {
+func openDevice(path, arch string, o Options) (Engine, error) {
 	if o.Threads != 1 {
 		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "kernels bring the threads of the device with them"}
 	}
-	s, err := opencl.Open(path)
+	open := opencl.Open
+	if arch == container.PTX {
+		open = cuda.Open
+	}
+	s, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +103,7 @@ func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		} else {
 			r.Counters.Took = time.Since(start)
 		}
-		if d, ok := n.s.(*opencl.Session); ok { // by the clock of the device, without transfers
+		if d, ok := n.s.(*device.Session); ok { // by the clock of the device, without transfers
 			r.Counters.Took, r.Counters.GHz = d.Took(), 0
 		}
 		switch {

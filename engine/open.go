@@ -22,7 +22,7 @@ func Choose(arch string, features []string, o Options) Kind {
 	if arch == wasm.Arch {
 		return Sandboxed
 	}
-	if arch == container.OpenCL {
+	if arch == container.OpenCL || arch == container.PTX {
 		return Device
 	}
 	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
@@ -53,7 +53,10 @@ func machines() []machine {
 		{func(_ container.File, d *describe.Artifact, _ Options) bool { return d.Arch == wasm.Arch }, openSandboxed},
 		{func(_ container.File, d *describe.Artifact, _ Options) bool {
 			return d.Arch == container.OpenCL
-		}, openDevice},
+		}, func(path string, o Options) (Engine, error) { return openDevice(path, container.OpenCL, o) }},
+		{func(_ container.File, d *describe.Artifact, _ Options) bool {
+			return d.Arch == container.PTX
+		}, func(path string, o Options) (Engine, error) { return openDevice(path, container.PTX, o) }},
 		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
 	}
 }

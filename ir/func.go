@@ -189,3 +189,15 @@ func (p *Program) BufferByName(name string) *ProgBuf {
 	}
 	return nil
 }
+
+// InputsFirst lists f's parameters, the inputs before the outputs.
+func (f *Func) InputsFirst() (all []Param) {
+	for _, out := range []bool{false, true} {
+		for _, p := range f.Params {
+			if p.Out == out {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}

@@ -24,3 +24,11 @@ func gtx1080OpenCL() Target {
 	return openclDevice("gtx1080-opencl", "gpu", "NVIDIA GeForce GTX 1080",
 		Device{MaxThreads: 1024, SharedBytes: 48 << 10, Lanes: 32, Units: 20})
 }
+
+// cuda is a GPU of NVIDIA's. cpu is its compute capability, ptx the first version of the language
+// of kernels that knows it, units the number of its multiprocessors.
+func cuda(cpu, ptx, board string, units int) Target {
+	t := openclDevice(cpu, ptx, board, Device{MaxThreads: 1024, SharedBytes: 48 << 10, Lanes: 32, Units: units})
+	t.Arch, t.CPU = "nvptx64", cpu
+	return t
+}

@@ -32,14 +32,14 @@ func riscv64Vector(bits int) Target {
 	t.VectorBits, t.Registers = bits, 31
 	t.QemuCPU = fmt.Sprintf("rv64,v=true,vlen=%d,vext_spec=v1.0", bits)
 	t.Board = fmt.Sprintf("any RISC-V machine with RVA22 and V 1.0, vectors of %d bits; tuned for none", bits)
-	t.Like = "rpi4"
+	t.Like = "bpi-f3"
 	return t
 }
 
 // riscv64Zvbb is a machine that counts the bits of lanes by one instruction, as RVA23 has it.
 func riscv64Zvbb() Target {
 	t := riscv64Vector(128)
-	t.Name, t.CountOps = "riscv64-zvbb", 1
+	t.Name, t.CountOps, t.Like = "riscv64-zvbb", 1, "rpi4" // which counts as easily
 	t.Features = append(t.Features, "zvbb")
 	t.QemuCPU += ",zvbb=true" // since qemu 9
 	t.Board = "any RISC-V machine with RVA23, vectors of 128 bits; tuned for none"

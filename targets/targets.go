@@ -18,7 +18,8 @@ const HostName = "host"
 // Target describes one machine.
 type Target struct {
 	Name string `json:"name"` // ripc's name, as in --target
-	// "x86_64", "aarch64", "arm", "riscv64", "wasm32", or "thumb": Arm chips without a system
+	// "x86_64", "aarch64", "arm", "riscv64", "loongarch64", "wasm32", or "thumb": Arm chips without
+	// a system
 	Arch string `json:"arch"`
 	CPU  string `json:"cpu"` // name of its core
 
@@ -149,9 +150,13 @@ func builtin() []Target {
 	return []Target{
 		rpi2(), rpi3(), rpi3ARM(), rpi4(), rpi5(), jetsonTX2(), pixel1(), genericARM(), genericARM64(), x86v1(),
 		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(),
-		wasm32(), wasm32Relaxed(),
+		loongarch64(), wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
 		openclCPU(), maliT860(), gtx1080OpenCL(),
+		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", 20), cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", 2),
+		cuda("sm_75", "ptx63", "NVIDIA T4", 40), cuda("sm_80", "ptx70", "NVIDIA A100", 108),
+		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16), cuda("sm_90", "ptx78", "NVIDIA H100", 132),
+		cuda("sm_100", "ptx86", "NVIDIA B200", 148),
 	}
 }
 

@@ -70,6 +70,7 @@ func kinds() []kind {
 		{"qemu", false, "qemu", acceptsModelled, openQemu},
 		{"board", false, "board", acceptsBare, openBare},
 		{"wasm", false, "wasm", acceptsSandboxed, openSandboxed},
+		{"device", false, "device", acceptsDevice, openDevice},
 		{"ssh", true, "ssh:USER@HOST[:PORT]", acceptsAll, openSSH},
 		{"nats", true, "nats://HOST[:PORT]", acceptsAll, openFleet},
 	}

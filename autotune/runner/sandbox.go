@@ -14,7 +14,8 @@ import (
 	"ripc/targets"
 )
 
-// sandboxed measures modules of WebAssembly in this process, one at a time.
+// sandboxed measures modules of WebAssembly, or kernels on a device, in this process and one at a
+// time.
 type sandboxed struct{ *native }
 
 // acceptsSandboxed fails unless a virtual machine of this process runs code for t.
@@ -31,6 +32,20 @@ func openSandboxed(_ context.Context, _, _ string, _ targets.Target, _ Options) 
 	return &sandboxed{n}, nil
 }
 
+// acceptsDevice fails unless a device is to run code for t.
+func acceptsDevice(t targets.Target) error {
+	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Device {
+		return fmt.Errorf("kernels for %s run on no device", t.Name)
+	}
+	return nil
+}
+
+func openDevice(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
+	n := newNative(nil)
+	n.machine.CPU = t.Board
+	return &sandboxed{n}, nil
+}
+
 func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
 	if err := b.turn.Acquire(ctx, 1); err != nil {
 		return Result{}, err
@@ -38,7 +53,7 @@ func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
 	defer b.turn.Release(1)
 	s := j.Settings.fillIn(Defaults())
 	if s.Cold {
-		return Result{}, errors.New("a virtual machine's caches cannot be emptied: measure warm ones")
+		return Result{}, errors.New("caches of virtual machines and devices cannot be emptied: measure warm ones")
 	}
 	answer := Result{ID: j.ID, Machine: b.machine}
 	ctx, cancel := limitTime(ctx, s.Limit)
@@ -59,13 +74,18 @@ func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
 			if len(times.Samples) > 0 && time.Since(begin) > t.Budget {
 				break
 			}
-			start := time.Now()
+			start, onDevice := time.Now(), time.Duration(0)
 			for range t.Calls {
-				if _, err = e.Run(ctx, []engine.Job{again}); err != nil {
+				done, err := e.Run(ctx, []engine.Job{again})
+				if err != nil {
 					return times, err
 				}
+				onDevice += done[0].Counters.Took
 			}
 			took := measure.Since(start)
+			if e.Kind() == engine.Device { // by its own clock
+				took.Took = onDevice
+			}
 			times.GHz = max(times.GHz, took.GHz)
 			times.Samples = append(times.Samples, float64(took.Took.Nanoseconds())/float64(t.Calls))
 		}

@@ -12,6 +12,7 @@ import (
 	"ripc/internal/difftest"
 	"ripc/internal/need"
 	"ripc/ir"
+	"ripc/runtime/device"
 	cl "ripc/runtime/opencl"
 	"ripc/schedule/strategy"
 	"ripc/targets"
@@ -46,7 +47,7 @@ func onDevice(t *testing.T, fs []*ir.Func) *library {
 		t.Fatal(err)
 	}
 	s, err := cl.Open(path)
-	if missing := (*cl.MissingError)(nil); errors.As(err, &missing) {
+	if missing := (*device.MissingError)(nil); errors.As(err, &missing) {
 		need.OK(t, err)
 	}
 	if err != nil {

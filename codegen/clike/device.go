@@ -1,9 +1,7 @@
 package clike
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ripc/ir"
@@ -27,10 +25,7 @@ func (u *Unit) DeviceKernels(f *ir.Func, symbol string) (text string, launches [
 	scratch := d.ScratchOffsets()
 	var out strings.Builder
 	for i, k := range d.Kernels {
-		l := describe.Launch{Kernel: fmt.Sprintf("%s_%d", symbol, i), Blocks: 1, Threads: k.Threads, Shared: k.Shared}
-		for _, b := range k.Blocks {
-			l.Blocks *= b.Extent
-		}
+		l := k.Launch(fmt.Sprintf("%s_%d", symbol, i))
 		w := newWriter(u, f)
 		w.kernel = &k
 		w.deviceKernel(d, l, scratch)
@@ -43,9 +38,7 @@ func (u *Unit) DeviceKernels(f *ir.Func, symbol string) (text string, launches [
 // deviceKernel writes one kernel.
 func (w *writer) deviceKernel(d deps.Device, l describe.Launch, scratch map[string]int64) {
 	var params, lines []string
-	ordered := slices.Clone(w.f.Params)
-	slices.SortStableFunc(ordered, func(p, q ir.Param) int { return cmp.Compare(b2i(p.Out), b2i(q.Out)) })
-	for i, p := range ordered {
+	for i, p := range w.f.InputsFirst() {
 		c, qualifier := "const ", ""
 		if p.Out {
 			c = ""
@@ -78,13 +71,6 @@ func (w *writer) deviceKernel(d deps.Device, l describe.Launch, scratch map[stri
 	w.positions(w.kernel.Blocks, "(int)get_group_id(0)")
 	w.stmt(w.kernel.Body)
 	w.close("}")
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // positions declares the variables of loops, which number number in row-major order.

@@ -51,6 +51,8 @@ func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
 	switch {
 	case t.Bare:
 		reason = "the chip runs no Linux"
+	case row.Format == rows.PTX:
+		reason = "a GPU runs kernels, which back end cuda makes"
 	case !ok:
 		reason = fmt.Sprintf("it knows no architecture %q", t.Arch)
 	case (k == codegen.WASM || k == codegen.NPM || k == codegen.HTML) && row.Format != rows.WASM:

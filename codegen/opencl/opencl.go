@@ -6,7 +6,6 @@
 package opencl
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"fmt"
@@ -65,29 +64,8 @@ func (b Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *cod
 		Scratch: abi.RoundUp(d.ScratchBytes())}, nil
 }
 
-// Limit fails with *ir.Error if a block of f takes more than t has. The help names the knob.
-func (Backend) Limit(f *ir.Func, t targets.Target) error {
-	d, err := deps.DeviceOf(f)
-	if err != nil {
-		return err
-	}
-	for _, k := range d.Kernels {
-		for _, l := range []struct {
-			used, most int
-			what, help string
-		}{
-			{k.Threads, t.Device.MaxThreads, "threads", "bind fewer iterations to threads (knob threads)"},
-			{k.Shared, t.Device.SharedBytes, "bytes of shared memory",
-				"share smaller buffers: compute them at an inner loop, or leave them in the device's memory"},
-		} {
-			if l.used > l.most {
-				return &ir.Error{Node: "@" + f.Name, Help: l.help,
-					Msg: fmt.Sprintf("a block takes %d %s, and %s has %d", l.used, l.what, t.Name, l.most)}
-			}
-		}
-	}
-	return nil
-}
+// Limit fails with *ir.Error if a block of f takes more than t has.
+func (Backend) Limit(f *ir.Func, t targets.Target) error { return codegen.CheckBlocks(f, t) }
 
 // Prepare needs nothing.
 func (b Backend) Prepare(context.Context, targets.Target) (codegen.Backend, string, error) {
@@ -114,16 +92,8 @@ func (Backend) Files(_ context.Context, m *codegen.Image, kinds []codegen.Kind) 
 			files[k] = source
 			continue
 		}
-		description := []byte("{}")
 		var err error
-		if !m.NoDescribe {
-			if description, err = m.DescriptionText(); err != nil {
-				return nil, err
-			}
-		}
-		if files[k], err = container.NewBundle(description,
-			container.Part{Name: container.Kernels + "cl", Data: source},
-			container.Part{Name: container.Constants, Data: bytes.Join(m.Weights, nil)}); err != nil {
+		if files[k], err = m.Bundle(container.Kernels+"cl", source); err != nil {
 			return nil, err
 		}
 	}

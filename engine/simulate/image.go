@@ -193,7 +193,7 @@ func (m *Machine) plan(jobs []Job) (*image, error) {
 			0, copies, im.addr(copiesAt), counted, timing)
 		im.jobs = append(im.jobs, p)
 	}
-	im.take(0, pageSize)
+	im.take(0, int64(m.guest.Page))
 	im.words(16, uint64(im.size))
 	limit := m.guest.Limit
 	if m.opts.Direct {

@@ -18,6 +18,9 @@ import (
 // OpenCL is the architecture of kernels in OpenCL C.
 const OpenCL = "opencl"
 
+// PTX is the architecture of kernels in PTX.
+const PTX = "nvptx64"
+
 // Parts of a bundle besides the description. The suffix of the kernels' name is their language.
 const (
 	Kernels   = "kernels."
@@ -123,6 +126,9 @@ func (*Bundle) Format() string { return "bundle" }
 func (b *Bundle) Arch() string {
 	if b.Part(Kernels+"cl") != nil {
 		return OpenCL
+	}
+	if b.Part(Kernels+"ptx") != nil {
+		return PTX
 	}
 	return ""
 }

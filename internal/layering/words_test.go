@@ -19,7 +19,7 @@ func opWords() vocabulary {
 	return vocabulary{
 		words: regexp.MustCompile(`(?i)[bf]?conv([123]d|olution)?|dense|matmul|gemm|pool|softmax|batch_?norm|threshold|quantiz|` +
 			`eltwise|relu|shift_?norm|bitpack|concat|epilogue|fire[0-9]|squeezenet|resnet`),
-		other: regexp.MustCompile(`(?i)strconv|conv(er|en|ex|ey|inc)`), // begin or end like one of those
+		other: regexp.MustCompile(`(?i)strconv|callingconv|conv(er|en|ex|ey|inc)`), // begin or end like one of those
 		why: "the IR and code generation know loops, not operators; move this to lower/ops, lower or schedule/strategy " +
 			"(or allow the text in internal/layering/words_test.go)",
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/ir"
+	"ripc/runtime/describe"
 )
 
 // Device is a Func as a device runs it: kernels, one after the other. All blocks of a kernel see
@@ -21,6 +22,15 @@ type Kernel struct {
 	Body    ir.Stmt
 	Threads int // of the largest phase
 	Shared  int // bytes of shared allocs that live at once
+}
+
+// Launch describes k as a kernel called symbol.
+func (k Kernel) Launch(symbol string) describe.Launch {
+	l := describe.Launch{Kernel: symbol, Blocks: 1, Threads: k.Threads, Shared: k.Shared}
+	for _, b := range k.Blocks {
+		l.Blocks *= b.Extent
+	}
+	return l
 }
 
 // Phase is the work between two points where threads may wait for each other: a nest of loops of

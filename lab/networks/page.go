@@ -14,7 +14,7 @@ import (
 // page has the table of the figures.
 const page = "docs/networks.md"
 
-// pages returns the page with the table.
+// pages returns the page with the table, and the page of the papers.
 func pages(root string, s *figures.Store) (map[string]string, error) {
 	var names []string
 	for _, n := range zoo.Networks() {
@@ -30,7 +30,15 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 		}
 	}
 	text, err := task.Fill(root, page, map[string]string{"networks": table(all)})
-	return map[string]string{filepath.Join(root, page): text}, err
+	if err != nil {
+		return nil, err
+	}
+	riptide, err := paperSection("Riptide, table 1", s)
+	if err != nil {
+		return nil, err
+	}
+	papers, err := task.Fill(root, paperPage, map[string]string{"riptide": riptide})
+	return map[string]string{filepath.Join(root, page): text, filepath.Join(root, paperPage): papers}, err
 }
 
 // table returns the figures as they stand in the page.

@@ -61,7 +61,7 @@ type transfer func(q, m handle, wait uint32, at, size uintptr, data unsafe.Point
 func load() (*api, error) {
 	lib, err := purego.Dlopen(Library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (Debian: ocl-icd-libopencl1)", err)
 	}
 	a := &api{}
 	v := reflect.ValueOf(a).Elem()
@@ -84,15 +84,15 @@ func check(call string, code int32) error {
 	return &Error{Call: call, Code: code}
 }
 
-// device is one that a bundle may run on.
-type device struct {
+// unit is a device that a bundle may run on.
+type unit struct {
 	id             handle
 	name           string
 	threads, local uint64
 }
 
 // find returns the first device with the features of a target.
-func (a *api) find(features []string) (device, error) {
+func (a *api) find(features []string) (unit, error) {
 	kind := uint64(typeGPU)
 	for _, f := range features {
 		if f == "cpu" {
@@ -101,18 +101,18 @@ func (a *api) find(features []string) (device, error) {
 	}
 	var n uint32
 	if code := a.GetPlatformIDs(0, nil, &n); code != 0 && code != -1001 || n == 0 {
-		return device{}, fmt.Errorf("%s knows no driver", Library)
+		return unit{}, fmt.Errorf("%s knows no driver", Library)
 	}
 	platforms := make([]handle, n)
 	if err := check("clGetPlatformIDs", a.GetPlatformIDs(n, &platforms[0], nil)); err != nil {
-		return device{}, err
+		return unit{}, err
 	}
 	for _, p := range platforms {
-		var d device
+		var d unit
 		if code := a.GetDeviceIDs(p, kind, 1, &d.id, nil); code == errAbsent {
 			continue
 		} else if err := check("clGetDeviceIDs", code); err != nil {
-			return device{}, err
+			return unit{}, err
 		}
 		name := make([]byte, 256)
 		var group uintptr
@@ -126,12 +126,13 @@ func (a *api) find(features []string) (device, error) {
 			{deviceLocalBytes, 8, unsafe.Pointer(&d.local)},
 		} {
 			if err := check("clGetDeviceInfo", a.GetDeviceInfo(d.id, q.what, q.size, q.to, nil)); err != nil {
-				return device{}, err
+				return unit{}, err
 			}
 		}
 		d.name, _, _ = strings.Cut(string(name), "\x00")
 		d.threads = uint64(group)
 		return d, nil
 	}
-	return device{}, fmt.Errorf("no driver of OpenCL has a device of kind %s", strings.Join(features, ", "))
+	return unit{}, fmt.Errorf("no driver of OpenCL has a device of kind %s (Debian: pocl-opencl-icd for CPUs)",
+		strings.Join(features, ", "))
 }

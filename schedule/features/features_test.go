@@ -252,3 +252,22 @@ func TestInstructions(t *testing.T) {
 		}
 	}
 }
+
+// TestDevice: schedules with blocks and threads have features, too.
+func TestDevice(t *testing.T) {
+	m, err := targets.Lookup("mali-t860")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 1))
+	for _, k := range kernels(t) {
+		c, err := testlayer.Random(k.def, m, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := features.For(m).Of(c.Func, c.Values)
+		if len(x) != len(features.Names()) || slices.ContainsFunc(x, func(v float32) bool { return math.IsInf(float64(v), 0) }) {
+			t.Errorf("%s: %v", k.name, x)
+		}
+	}
+}

@@ -36,7 +36,7 @@ type kernel struct {
 	onStack            float64 // bytes of buffers that cannot
 	// instructions of the hottest loop that is not written out, with those of loops in it that are
 	body      float64
-	loopKinds [4]float64
+	loopKinds [ir.Threads + 1]float64
 	parallel  float64 // iterations of a loop that cores share
 	full      float64 // the part of them that is there: the last may be cut off; 0 where no condition says so
 	hot       *site

@@ -33,6 +33,8 @@ func OfELF(m elf.Machine) string {
 		return "arm"
 	case elf.EM_RISCV:
 		return "riscv64"
+	case elf.EM_LOONGARCH:
+		return "loongarch64"
 	}
 	return m.String()
 }

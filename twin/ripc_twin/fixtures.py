@@ -12,6 +12,7 @@ from .moves import Flatten, MaxPool2d
 from .network import Network
 from .norms import BatchNorm, RPReLU, ShiftNorm
 from .quantizers import LBP, Quantize, RSign, Threshold
+from .shortcut import Shortcut
 from .weights import BitConv2d, BitLinear, IntLinear
 
 
@@ -75,12 +76,29 @@ def quantizers() -> Network:
     )
 
 
+def shortcuts() -> Network:
+    """Ways around batch normalization, ShiftNorm, and another way around."""
+    return Network(
+        (1, 16, 16),
+        Quantize(3, scale=1 / 7),
+        BitConv2d(1, 16, 3, stride=2, padding=1, scale="mean"),
+        BatchNorm(16),
+        Quantize(2, "bipolar"),
+        Shortcut(BitConv2d(16, 16, 3, padding=1, scale="mean"), BatchNorm(16)),
+        Quantize(2, "unipolar"),
+        Shortcut(Shortcut(BitConv2d(16, 16, 3, padding=1), ShiftNorm(16, 2, "unipolar")), Quantize(2, "bipolar", scale=0.5)),
+        Threshold(16),
+        Flatten(),
+        IntLinear(16 * 8 * 8, 10),
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     x, y, x_test, _ = data()
-    for build in (patterns, reactnet, quantizers):
+    for build in (patterns, reactnet, quantizers, shortcuts):
         deterministic(1)
         net = build()
         train(net, x, y, epochs=2)

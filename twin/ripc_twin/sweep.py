@@ -58,13 +58,14 @@ def main():
     text = table(rows, len(images[3]))
     print(text)
     if args.page:
-        write(args.page, text)
+        write(args.page, "sweep", text)
 
 
-def write(page: pathlib.Path, text: str):
+def write(page: pathlib.Path, mark: str, text: str):
     """Put the table between its marks."""
-    before, rest = page.read_text().split("<!-- sweep: begin -->\n")
-    page.write_text(before + "<!-- sweep: begin -->\n" + text + "<!-- sweep: end -->" + rest.split("<!-- sweep: end -->")[1])
+    before, rest = page.read_text().split(f"<!-- {mark}: begin -->\n")
+    end = f"<!-- {mark}: end -->"
+    page.write_text(before + f"<!-- {mark}: begin -->\n" + text + end + rest.split(end)[1])
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def test_digits_compiled(images, tmp_path, encoding, bits, target):
 
 
 @pytest.mark.parametrize("target", ["host", "rpi3"])
-@pytest.mark.parametrize("build", [fixtures.patterns, fixtures.reactnet, fixtures.quantizers])
+@pytest.mark.parametrize("build", [fixtures.patterns, fixtures.reactnet, fixtures.quantizers, fixtures.shortcuts])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_all_layers_compiled(images, tmp_path, build, seed, target):
     deterministic(seed)

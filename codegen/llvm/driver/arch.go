@@ -107,6 +107,21 @@ func archs(name string) (arch, bool) {
 			base: "riscv64", cpu: cpuBody("riscv", callsRISCV()), bits: bitsRISCV(),
 			unsure: map[string]string{"hwprobe": "%hwprobe.answer"},
 		}, true
+	case "loongarch64":
+		return arch{
+			// Nearest even, no traps, no flags. No mode flushes subnormals.
+			Enter: `  %fcsr = call i64 asm sideeffect "movfcsr2gr $0, $$fcsr0", "=r"()
+  call void asm sideeffect "movgr2fcsr $$fcsr0, $$zero", "~{memory}"()
+`,
+			Leave: `  call void asm sideeffect "movgr2fcsr $$fcsr0, $0", "r,~{memory}"(i64 %fcsr)
+`,
+			Pause: `call void asm sideeffect "nop", "~{memory}"()`,
+			Spins: 10000,
+			Yield: `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},~{memory}"(i64 124)`,
+			Word:  "i64",
+			Futex: `"syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},{$r7},~{memory}"`, FutexNumber: "98",
+			base: "loongarch64", cpu: auxiliary("i64", callsLoongArch()), bits: bitsLoongArch(),
+		}, true
 	case "wasm32":
 		// There is no float setting to change, and no feature to look for: a machine that lacks one
 		// does not load the module.

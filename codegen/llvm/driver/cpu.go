@@ -151,6 +151,20 @@ func callsRISCV() calls {
 	}
 }
 
+func callsLoongArch() calls {
+	return calls{
+		Open:  `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},{$r7},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
+		Read:  `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
+		Close: `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},{$r4},~{memory}"(i64 57, i64 %file)`,
+	}
+}
+
+// bitsLoongArch has Linux's names of the features of LoongArch CPUs (asm/hwcap.h): floats of both
+// widths are one.
+func bitsLoongArch() map[string][]bit {
+	return map[string][]bit{"ual": {{"hwcap", 2}}, "f": {{"hwcap", 3}}, "d": {{"hwcap", 3}}}
+}
+
 // auxiliary reads the auxiliary vector, pairs of a key and a value up to key 0, and returns the
 // values hwcap (16) and hwcap2 (26).
 func auxiliary(word string, c calls) string {

@@ -67,22 +67,25 @@ func kernelFor(f *ir.Func, symbol string, t targets.Target, row rows.Row, floats
 // emitFunc emits the instructions of f.
 func emitFunc(f *ir.Func, symbol string, t targets.Target, row rows.Row, floats *codegen.Floats) (e *emitter,
 	err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case abort:
-			err = r.err
-		default:
-			err = fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
-		}
-	}()
+	defer recoverAbort(f, t, &err)
 	e = newEmitter(f, symbol, t, row, floats)
-	if t.PointerBits() == 32 {
+	if e.indexType() == ir.I32 {
 		e.checkSizes()
 	}
 	e.kernel()
 	e.alignStack()
 	return e, nil
+}
+
+// recoverAbort turns the panics of an emitter into errors.
+func recoverAbort(f *ir.Func, t targets.Target, err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case abort:
+		*err = r.err
+	default:
+		*err = fmt.Errorf("internal error: code generation of %s for %s: %v\n%s", f.Name, t.Name, r, f)
+	}
 }
 
 // abort carries an error through the emitter's recursion to Kernel.

@@ -84,7 +84,8 @@ type emitter struct {
 	compared      map[string]bool // see comparedAllocs
 	hidden        map[hidden]value.Value
 
-	count  int // instructions emitted
+	device *device // nil for a CPU
+	count  int     // instructions emitted
 	visits int
 	spread spread
 }

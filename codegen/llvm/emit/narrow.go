@@ -22,7 +22,7 @@ import (
 // indexType is the type in which addresses are computed. A 32-bit address needs no proof: it is
 // taken modulo 2^32.
 func (e *emitter) indexType() ir.Type {
-	if e.target.PointerBits() == 32 {
+	if e.target.PointerBits() == 32 || e.device != nil { // integers of devices have 32 bits
 		return ir.I32
 	}
 	return ir.I64

@@ -34,6 +34,9 @@ func (e *emitter) stmt(s ir.Stmt) {
 	if e.visits++; e.visits > maxVisits {
 		e.failTooLarge()
 	}
+	if e.device != nil && e.deviceStmt(s) {
+		return
+	}
 	switch s := s.(type) {
 	case nil, *ir.Comment:
 	case *ir.Block:

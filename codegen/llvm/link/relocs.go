@@ -45,7 +45,7 @@ func archs() map[elf.Machine]arch {
 	relative := kind{put: relative32}
 	branch := kind{put: branch64}
 	branchArm := kind{put: branch32, addend: branchAddend}
-	low := kind{put: lowPart}
+	low, lowBranch := kind{put: lowPart}, kind{put: lowBranchPart}
 	return map[elf.Machine]arch{
 		elf.EM_X86_64: {
 			kinds:   map[uint32]kind{uint32(elf.R_X86_64_PC32): relative, uint32(elf.R_X86_64_PLT32): relative},
@@ -78,6 +78,14 @@ func archs() map[elf.Machine]arch {
 				uint32(elf.R_RISCV_PCREL_LO12_I): {put: lowPart, role: labelled},
 				uint32(elf.R_RISCV_PCREL_LO12_S): {put: lowStorePart, role: labelled},
 			},
+		},
+		elf.EM_LOONGARCH: { // of objects that leave nothing to shorten
+			kinds: map[uint32]kind{
+				uint32(elf.R_LARCH_CALL36):     {put: highBranchPart, role: pair, low: &lowBranch},
+				uint32(elf.R_LARCH_PCALA_HI20): {put: nearPage},
+				uint32(elf.R_LARCH_PCALA_LO12): {put: withinPage(0)},
+			},
+			between: 0x002a0000, // break 0
 		},
 	}
 }
@@ -165,4 +173,26 @@ func lowPart(word uint32, to, at uint64) (uint32, bool) {
 func lowStorePart(word uint32, to, at uint64) (uint32, bool) {
 	v := uint32(to - at)
 	return word&^(0x7f<<25|0x1f<<7) | v>>5<<25 | v&0x1f<<7, true
+}
+
+// intoPage puts a number into the 20 bits at 5 of an instruction that adds it to its own address.
+func intoPage(word uint32, v int64) uint32 { return word&^(0xfffff<<5) | uint32(v)&0xfffff<<5 }
+
+// nearPage is the distance of the pages, of 4 KiB, in pcalau12i. The place in a page is a signed
+// number of 12 bits, and counts from the nearer page.
+func nearPage(word uint32, to, at uint64) (uint32, bool) {
+	v := int64((to+1<<11)>>12<<12-at>>12<<12) >> 12
+	return intoPage(word, v), fits(v, 20)
+}
+
+// highBranchPart is the distance in pcaddu18i, rounded to units of 1<<18 bytes. The remainder is a
+// signed number of 16 bits, in instructions.
+func highBranchPart(word uint32, to, at uint64) (uint32, bool) {
+	v := int64(to - at)
+	return intoPage(word, (v+1<<17)>>18), v&3 == 0 && fits(v+1<<17, 38)
+}
+
+// lowBranchPart is the remainder of highBranchPart, in instructions, in the 16 bits at 10 of jirl.
+func lowBranchPart(word uint32, to, at uint64) (uint32, bool) {
+	return word&^(0xffff<<10) | uint32(to-at)>>2&0xffff<<10, true
 }

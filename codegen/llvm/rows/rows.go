@@ -69,6 +69,7 @@ type Format int
 const (
 	ELF Format = iota
 	WASM
+	PTX // text, which drivers assemble
 )
 
 // scheduling says in which order LLVM is to put instructions.
@@ -198,11 +199,26 @@ func archs() []arch {
 			models: map[string]model{"spacemit-x60": {name: "spacemit-x60", inOrder: true}},
 		},
 		{
+			name: "loongarch64",
+			Row: Row{Backend: "LoongArch", Triple: "loongarch64-unknown-linux-gnu", Emulation: "elf64loongarch",
+				PageSize: 65536, CommentMark: "#", Addition: "addi.d $sp, $sp, 16", Machine: elf.EM_LOONGARCH,
+				Class: elf.ELFCLASS64, Flags: 0x43}, // doubles in registers, version 1 of relocations
+			disabled: map[string][]string{"loongarch64": {"lsx", "lasx", "relax"}},
+			facts:    factsLoongArch,
+			order:    func(string) scheduling { return usual },
+		},
+		{
 			name: "wasm32",
 			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
 				CommentMark: "#"},
 			order: func(string) scheduling { return usual },
 			facts: factsWASM,
+		},
+		{
+			name:  "nvptx64",
+			Row:   Row{Backend: "NVPTX", Triple: "nvptx64-nvidia-cuda", Format: PTX, CommentMark: "//"},
+			order: func(string) scheduling { return usual },
+			facts: factsPTX,
 		},
 	}
 }

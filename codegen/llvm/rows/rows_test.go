@@ -12,11 +12,11 @@ import (
 	"ripc/targets"
 )
 
-// TestRows: every target with an operating system has a row; chips without are not for LLVM.
+// TestRows: every target with an operating system has a row; chips without, and devices of OpenCL, are not for LLVM.
 func TestRows(t *testing.T) {
 	for _, tg := range targets.All() {
 		r, ok := rows.Of(tg)
-		if ok == tg.Bare {
+		if ok == (tg.Bare || tg.Has("cpu") || tg.Has("gpu")) { // chips, and devices of OpenCL
 			t.Errorf("%s: %+v, %v", tg.Name, r, ok)
 		}
 		for _, f := range tg.Features {

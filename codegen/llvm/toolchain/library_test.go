@@ -16,7 +16,7 @@ func TestLibrary(t *testing.T) {
 	t.Setenv(EnvLibrary, "off")
 	without := needTools(t)
 	for _, tg := range targets.All() {
-		if tg.Bare {
+		if tg.Bare || tg.IsDevice() {
 			continue
 		}
 		if tools.Library(t.Context(), tg) == "" || without.Library(t.Context(), tg) != "" || tools.WithoutLibrary().Library(t.Context(), tg) != "" {

@@ -1,0 +1,49 @@
+package codegen
+
+import (
+	"bytes"
+	"fmt"
+
+	"ripc/internal/container"
+	"ripc/ir"
+	"ripc/ir/deps"
+	"ripc/targets"
+)
+
+// CheckBlocks fails with *ir.Error if a block of f takes more than the device t has. The help names
+// the knob.
+func CheckBlocks(f *ir.Func, t targets.Target) error {
+	d, err := deps.DeviceOf(f)
+	if err != nil {
+		return err
+	}
+	for _, k := range d.Kernels {
+		for _, l := range []struct {
+			used, most int
+			what, help string
+		}{
+			{k.Threads, t.Device.MaxThreads, "threads", "bind fewer iterations to threads (knob threads)"},
+			{k.Shared, t.Device.SharedBytes, "bytes of shared memory",
+				"share smaller buffers: compute them at an inner loop, or leave them in the device's memory"},
+		} {
+			if l.used > l.most {
+				return &ir.Error{Node: "@" + f.Name, Help: l.help,
+					Msg: fmt.Sprintf("a block takes %d %s, and %s has %d", l.used, l.what, t.Name, l.most)}
+			}
+		}
+	}
+	return nil
+}
+
+// Bundle is the file of a device's kernels, with the description and the constants.
+func (m *Image) Bundle(name string, kernels []byte) ([]byte, error) {
+	description := []byte("{}")
+	if !m.NoDescribe {
+		var err error
+		if description, err = m.DescriptionText(); err != nil {
+			return nil, err
+		}
+	}
+	return container.NewBundle(description, container.Part{Name: name, Data: kernels},
+		container.Part{Name: container.Constants, Data: bytes.Join(m.Weights, nil)})
+}

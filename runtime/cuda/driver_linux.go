@@ -1,0 +1,217 @@
+//go:build (amd64 || arm64) && !ripc_static
+
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	goruntime "runtime"
+	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"ripc/internal/container"
+	"ripc/runtime/describe"
+	"ripc/runtime/device"
+)
+
+// handle is an object of the driver.
+type handle uintptr
+
+// Options of cuModuleLoadDataEx for the assembler's messages.
+const errorLog, errorLogBytes = 5, 6
+
+// Attributes of a device.
+const maxThreads, maxShared = 1, 8
+
+// api is the functions of the driver that a session calls. A tag has the name in the library where
+// versions differ.
+type api struct {
+	Init               func(flags uint32) int32
+	DeviceGet          func(d *int32, ordinal int32) int32
+	DeviceGetAttribute func(value *int32, what, d int32) int32
+	CtxCreate          func(ctx *handle, flags uint32, d int32) int32 `name:"cuCtxCreate_v2"`
+	CtxSetCurrent      func(ctx handle) int32
+	CtxDestroy         func(ctx handle) int32 `name:"cuCtxDestroy_v2"`
+	ModuleLoadDataEx   func(m *handle, text *byte, n uint32, options *int32, values *uintptr) int32
+	ModuleGetFunction  func(f *handle, m handle, name string) int32
+	MemAlloc           func(m *handle, size uintptr) int32                      `name:"cuMemAlloc_v2"`
+	MemcpyHtoD         func(to handle, from unsafe.Pointer, size uintptr) int32 `name:"cuMemcpyHtoD_v2"`
+	MemcpyDtoH         func(to unsafe.Pointer, from handle, size uintptr) int32 `name:"cuMemcpyDtoH_v2"`
+	LaunchKernel       func(f handle, gx, gy, gz, bx, by, bz, shared uint32, stream handle, args, extra *uintptr) int32
+	EventCreate        func(e *handle, flags uint32) int32
+	EventRecord        func(e, stream handle) int32
+	EventSynchronize   func(e handle) int32
+	EventElapsedTime   func(ms *float32, from, to handle) int32
+}
+
+// Open makes the bundle at path ready on the first GPU.
+func Open(path string) (*device.Session, error) {
+	return device.Open(path, container.Kernels+"ptx", find)
+}
+
+// driver is a GPU.
+type driver struct {
+	*api
+	gpu         int32
+	ctx         handle
+	kernels     map[string]handle
+	begin, done handle // events around the kernels since the last Wait
+	running     bool
+}
+
+// load finds the functions of Library: field F is cuF.
+func load() (*api, error) {
+	lib, err := purego.Dlopen(Library, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, fmt.Errorf("no NVIDIA driver (%s)", Library)
+	}
+	a := &api{}
+	v := reflect.ValueOf(a).Elem()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name := field.Tag.Get("name")
+		if name == "" {
+			name = "cu" + field.Name
+		}
+		fn, err := purego.Dlsym(lib, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s has no %s", Library, name)
+		}
+		purego.RegisterFunc(v.Field(i).Addr().Interface(), fn)
+	}
+	return a, nil
+}
+
+// check turns a result of the driver into an error.
+func check(call string, code int32) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{Call: call, Code: code}
+}
+
+func find([]string) (device.Driver, error) {
+	a, err := load()
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{api: a, kernels: map[string]handle{}}
+	if err := check("cuInit", d.Init(0)); err != nil {
+		return nil, err
+	}
+	if err := check("cuDeviceGet", d.DeviceGet(&d.gpu, 0)); err != nil {
+		return nil, err
+	}
+	return d, check("cuCtxCreate", d.CtxCreate(&d.ctx, 0, d.gpu))
+}
+
+// call runs f on an OS thread where the context is current.
+func (d *driver) call(name string, f func() int32) error {
+	goruntime.LockOSThread()
+	defer goruntime.UnlockOSThread()
+	if err := check("cuCtxSetCurrent", d.CtxSetCurrent(d.ctx)); err != nil {
+		return err
+	}
+	return check(name, f())
+}
+
+func (d *driver) Build(ptx []byte, launches []describe.Launch) error {
+	var threads, shared int32
+	err := errors.Join(check("cuDeviceGetAttribute", d.DeviceGetAttribute(&threads, maxThreads, d.gpu)),
+		check("cuDeviceGetAttribute", d.DeviceGetAttribute(&shared, maxShared, d.gpu)))
+	if err != nil {
+		return err
+	}
+	for _, l := range launches {
+		if l.Threads > int(threads) || l.Shared > int(shared) {
+			return &device.LimitError{Device: "the GPU", Launch: l, Threads: uint64(threads), Shared: uint64(shared)}
+		}
+	}
+	var module handle
+	text, log := append(bytes.Clone(ptx), 0), make([]byte, 1<<14)
+	options := [2]int32{errorLog, errorLogBytes}
+	values := [2]uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+	err = d.call("cuModuleLoadDataEx", func() int32 {
+		return d.ModuleLoadDataEx(&module, &text[0], 2, &options[0], &values[0])
+	})
+	goruntime.KeepAlive(log)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		message, _, _ := bytes.Cut(log, []byte{0})
+		e.Log = string(message)
+	}
+	if err != nil {
+		return err
+	}
+	for _, l := range launches {
+		var f handle
+		if err := d.call("cuModuleGetFunction "+l.Kernel, func() int32 {
+			return d.ModuleGetFunction(&f, module, l.Kernel)
+		}); err != nil {
+			return err
+		}
+		d.kernels[l.Kernel] = f
+	}
+	return errors.Join(d.call("cuEventCreate", func() int32 { return d.EventCreate(&d.begin, 0) }),
+		d.call("cuEventCreate", func() int32 { return d.EventCreate(&d.done, 0) }))
+}
+
+func (d *driver) Allocate(bytes int) (m device.Memory, err error) {
+	var h handle
+	err = d.call("cuMemAlloc", func() int32 { return d.MemAlloc(&h, uintptr(bytes)) })
+	return device.Memory(h), err
+}
+
+func (d *driver) Write(m device.Memory, data []byte) error {
+	return d.call("cuMemcpyHtoD", func() int32 {
+		return d.MemcpyHtoD(handle(m), unsafe.Pointer(&data[0]), uintptr(len(data)))
+	})
+}
+
+func (d *driver) Read(m device.Memory, data []byte) error {
+	return d.call("cuMemcpyDtoH", func() int32 {
+		return d.MemcpyDtoH(unsafe.Pointer(&data[0]), handle(m), uintptr(len(data)))
+	})
+}
+
+func (d *driver) Launch(l describe.Launch, args []device.Arg) error {
+	if !d.running {
+		if err := d.call("cuEventRecord", func() int32 { return d.EventRecord(d.begin, 0) }); err != nil {
+			return err
+		}
+		d.running = true
+	}
+	places, pointers := make([]uint64, len(args)), make([]uintptr, len(args))
+	for i, a := range args {
+		places[i] = uint64(a.Memory) + uint64(a.Offset)
+		pointers[i] = uintptr(unsafe.Pointer(&places[i]))
+	}
+	err := d.call("cuLaunchKernel", func() int32 { // shared memory is declared by the kernel
+		return d.LaunchKernel(d.kernels[l.Kernel], uint32(l.Blocks), 1, 1, uint32(l.Threads), 1, 1, 0, 0, &pointers[0],
+			nil)
+	})
+	goruntime.KeepAlive(places)
+	return err
+}
+
+func (d *driver) Wait() (time.Duration, error) {
+	if !d.running {
+		return 0, nil
+	}
+	d.running = false
+	var ms float32
+	err := d.call("cuEventRecord", func() int32 { return d.EventRecord(d.done, 0) })
+	if err == nil {
+		err = d.call("cuEventSynchronize", func() int32 { return d.EventSynchronize(d.done) })
+	}
+	if err == nil {
+		err = d.call("cuEventElapsedTime", func() int32 { return d.EventElapsedTime(&ms, d.begin, d.done) })
+	}
+	return time.Duration(float64(ms) * float64(time.Millisecond)), err
+}
+
+// Close destroys the context with all that belongs to it.
+func (d *driver) Close() error { return check("cuCtxDestroy", d.CtxDestroy(d.ctx)) }

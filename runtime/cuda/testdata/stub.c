@@ -1,0 +1,45 @@
+/* A driver without a GPU: memory is the host's, and a launch writes its grid and the numbers that its arguments point to. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long ptr;
+
+static FILE *out(void)
+{
+    static FILE *f;
+    if (!f)
+        f = fopen(getenv("RIPC_STUB_LOG"), "w");
+    setvbuf(f, 0, _IONBF, 0);
+    return f;
+}
+
+int cuInit(unsigned f) { return 0; }
+int cuDeviceGet(int *d, int i) { *d = 7; return i; }
+int cuDeviceGetAttribute(int *v, int what, int d) { *v = what == 1 ? 1024 : 49152; return d - 7; }
+int cuCtxCreate_v2(ptr *c, unsigned f, int d) { *c = 1; return 0; }
+int cuCtxSetCurrent(ptr c) { return c != 1; }
+int cuCtxDestroy_v2(ptr c) { fprintf(out(), "destroyed\n"); return c != 1; }
+int cuModuleLoadDataEx(ptr *m, const char *text, unsigned n, int *options, void **values)
+{
+    if (getenv("RIPC_STUB_FAIL")) {
+        snprintf(values[0], (size_t)values[1], "ptxas: no");
+        return 218;
+    }
+    *m = strstr(text, ".visible .entry") != 0;
+    return *m == 0;
+}
+int cuModuleGetFunction(const char **f, ptr m, const char *name) { *f = strdup(name); return 0; }
+int cuMemAlloc_v2(ptr *p, size_t n) { *p = (ptr)aligned_alloc(256, (n + 255) / 256 * 256); return 0; }
+int cuMemcpyHtoD_v2(ptr to, const void *from, size_t n) { memcpy((void *)to, from, n); return 0; }
+int cuMemcpyDtoH_v2(void *to, ptr from, size_t n) { memcpy(to, (void *)from, n); return 0; }
+int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+    ptr stream, void **args, void **extra)
+{
+    fprintf(out(), "%s %u %u %u, %u %u %u, %u: %g\n", f, gx, gy, gz, bx, by, bz, shared, **(float **)args[0]);
+    return 0;
+}
+int cuEventCreate(ptr *e, unsigned f) { *e = 3; return 0; }
+int cuEventRecord(ptr e, ptr s) { return 0; }
+int cuEventSynchronize(ptr e) { return 0; }
+int cuEventElapsedTime(float *ms, ptr a, ptr b) { *ms = 1.5f; return 0; }

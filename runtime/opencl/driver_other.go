@@ -1,0 +1,11 @@
+//go:build !linux || !(amd64 || arm64) || ripc_static
+
+package opencl
+
+import (
+	"ripc/runtime"
+	"ripc/runtime/device"
+)
+
+// Open returns runtime.ErrPlatform.
+func Open(string) (*device.Session, error) { return nil, runtime.ErrPlatform }
