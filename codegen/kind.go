@@ -45,7 +45,8 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, PTX, Bundle, Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package,
+		Object, LL, Asm, Source, CL, PTX, Bundle, Ripir}
 }
 
 // OfAll reports whether Build makes k by itself, whatever the back ends.
