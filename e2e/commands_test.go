@@ -21,7 +21,6 @@ import (
 // all the same.
 var notRun = []struct{ command, why string }{
 	{"make ", "tests of their own"},
-	{"scripts/setup-fpga.sh", "installs packages"},
 	{"bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator; make fpga runs it"},
 	{"bin/ripc compile testdata/fpga/mlp4.json --target icebreaker", "needs nextpnr, and takes a minute"},
 	{"bin/ripc bench testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Yosys, and takes a minute"},

@@ -112,10 +112,10 @@ generated() {
 
 	echo "## 3. The computation: .ripir before scheduling"
 	echo
-	echo "From \`ripc inspect $model --target rpi3 --layer $layer --algorithm $layer=popcount --ir\`, since the layer looks its counts up by default. This Func, run by the interpreter, is the definition of the"
+	echo "From \`ripc inspect $model --target rpi3 --layer $layer --algorithm $layer=popcount --ir\`. This Func, run by the interpreter, is the definition of the"
 	echo "layer. \`%xp\` is the padded input, \`%acc\` the sums, \`%pl\` the pooled sums; planes (\`%acc.n\`) are added from the top one"
 	echo "down, doubling the sum in between. \`%t\` holds the thresholds, three for each filter, since the output has two bits."
-	sed -n '/^# before scheduling/,/^# after scheduling/p' "$tmp/layer" | grep -v '^#' | fold | listing before text
+	sed -n '/^# before scheduling/,/^# after scheduling/p' "$tmp/layer" | grep -v '^#' | fold | without xp.p | listing before text
 
 	echo "## 4. How: the schedule"
 	echo

@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -79,19 +80,24 @@ func (m Mark) String() string {
 		cmp.Or(m.CPU, "unknown CPU"))
 }
 
-// Sources says where figures are from, a sentence for each mark, the oldest first.
+// Sources says where figures are from, a sentence for each day and CPU, the oldest first.
 func Sources(all []*Figure) string {
-	count := map[string]int{}
+	count, commits := map[Mark]int{}, map[Mark]map[string]bool{}
 	for _, f := range all {
-		count[f.Mark.String()]++
+		day := Mark{Date: f.Mark.Date, CPU: f.Mark.CPU}
+		if count[day]++; commits[day] == nil {
+			commits[day] = map[string]bool{}
+		}
+		commits[day][cmp.Or(f.Mark.Commit, "unknown")] = true
 	}
 	var lines []string
-	for text, n := range count {
+	for day, n := range count {
 		figures := fmt.Sprintf("%d figures", n)
 		if n == 1 {
 			figures = "1 figure"
 		}
-		lines = append(lines, "Measured on "+text+": "+figures+".")
+		day.Commit = strings.Join(slices.Sorted(maps.Keys(commits[day])), ", ")
+		lines = append(lines, fmt.Sprintf("Measured on %s: %s.", day, figures))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
