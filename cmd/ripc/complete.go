@@ -349,7 +349,8 @@ func (f *compileFlags) acceptedKinds() []string {
 			continue
 		}
 		accepted, err := ripc.BackendsFor(f.target, kinds...)
-		if kinds[0].OfAll() || err == nil && len(accepted) > 0 && (f.backend == "" || slices.Contains(accepted, f.backend)) {
+		made := err == nil && len(accepted) > 0 && (f.backend == "" || slices.Contains(accepted, f.backend))
+		if kinds[0].OfAll() || made {
 			names = append(names, name)
 		}
 	}
