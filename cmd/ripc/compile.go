@@ -183,7 +183,7 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 }
 
 // texts lists the kinds of files that can be printed.
-func texts() []string { return []string{"h", "ll", "s", "c", "ripir"} }
+func texts() []string { return []string{"h", "hpp", "rs", "ll", "s", "c", "ripir"} }
 
 // longestName is the largest length of a file's name in bytes, less room for an extension.
 const longestName = 240

@@ -349,8 +349,8 @@ func (f *compileFlags) acceptedKinds() []string {
 			continue
 		}
 		accepted, err := ripc.BackendsFor(f.target, kinds...)
-		every := name == "h" || name == "ripir" // which no back end has to make
-		if every || err == nil && len(accepted) > 0 && (f.backend == "" || slices.Contains(accepted, f.backend)) {
+		made := err == nil && len(accepted) > 0 && (f.backend == "" || slices.Contains(accepted, f.backend))
+		if kinds[0].OfAll() || made {
 			names = append(names, name)
 		}
 	}

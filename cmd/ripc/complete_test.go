@@ -82,8 +82,8 @@ func TestCompletionOfOthers(t *testing.T) {
 	for words, want := range map[string]string{
 		"compile --target cortex-m4 --backend":                      "c",
 		"verify --target cortex-m4 --backend":                       "board c",
-		"compile --target cortex-m4 --emit":                         "h c ripir",
-		"compile --backend llvm --emit":                             "so a h o ll s ripir",
+		"compile --target cortex-m4 --emit":                         "h hpp rs zip c ripir",
+		"compile --backend llvm --emit":                             "so a h hpp rs o ll s ripir",
 		"compile --target nothing --backend":                        "",
 		"tune --backend":                                            "llvm",
 		"tune --target rpi3 --runner":                               "qemu",
