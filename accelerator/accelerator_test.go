@@ -71,6 +71,22 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestHost: the parts of a network on the processor are networks of their own.
+func TestHost(t *testing.T) {
+	for _, name := range []string{"twin/bipolar2.json", "twin/unipolar3.json", "architectures/lsq_w2a2.onnx", "fpga/every.json",
+		"architectures/har.onnx", "integers/tfl_block_s8.tflite", "architectures/meliusnet.onnx"} {
+		parts := load(t, name, "pynq-z2", 2).Design.Host()
+		for _, g := range []*graph.Graph{parts.Head, parts.Tail} {
+			if g == nil {
+				continue
+			}
+			if _, err := compile.DefinitionOfFused(t.Context(), g, compile.Options{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 // TestWrongMemory: a memory that was changed is found by the proof and in the simulation, in its stream.
 func TestWrongMemory(t *testing.T) {
 	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {

@@ -11,7 +11,8 @@ type Host struct {
 	// Head makes the segment's input, and all that Tail reads besides, from the network's inputs.
 	// Tail goes on with the segment's output. Either is nil if there is nothing to compute.
 	Head, Tail *graph.Graph
-	// Sums is the name by which Tail reads the segment's output, sums as f32; "" for levels.
+	// Sums is the name by which Tail reads the segment's output, sums as f32; "" for levels. It is
+	// the output's own where the sums have no float steps.
 	Sums string
 }
 
@@ -31,7 +32,11 @@ func (s *Segment) Host() *Host {
 		}
 	}
 	t := part(g, "_tail", tail)
-	if m := s.SumsLeave(); m != nil {
+	m := s.SumsLeave()
+	switch {
+	case m != nil && len(m.Conv.Epilogue.Steps) == 0:
+		h.Sums = s.Out
+	case m != nil:
 		b := graph.NewBuilder(t)
 		v := *g.Value(s.Out)
 		h.Sums = b.TensorName(s.Out + " sums")
