@@ -137,6 +137,7 @@ func takesOffers(ts *testscript.TestScript, neg bool, args []string) {
 	cmd, _, err := newRoot(80).Find(args[:1])
 	ts.Check(err)
 	ripc, count := ts.Getenv("RIPC"), 0
+	absent := []string{"this qemu has no CPU", "no device for ", "scripts/setup-mcu.sh"} // of this machine, by what ripc says
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.NoOptDefVal != "" || without[f.Name] {
 			return
@@ -148,12 +149,8 @@ func takesOffers(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		for _, value := range strings.Fields(answer) {
 			err := ts.Exec(ripc, append(slices.Clone(args), "--"+f.Name, value)...)
-			if err != nil && strings.Contains(ts.ReadFile("stderr"), "this qemu has no CPU") {
-				ts.Logf("--%s %s: this qemu does not have its CPU", f.Name, value)
-				continue
-			}
-			if err != nil && strings.Contains(ts.ReadFile("stderr"), "no device for ") {
-				ts.Logf("--%s %s: no device of OpenCL suits it", f.Name, value)
+			if lack := slices.IndexFunc(absent, func(what string) bool { return strings.Contains(ts.ReadFile("stderr"), what) }); err != nil && lack >= 0 {
+				ts.Logf("--%s %s: not here: %s", f.Name, value, absent[lack])
 				continue
 			}
 			if err != nil {
