@@ -116,7 +116,6 @@ module-path: ## give the module the path under which it is published: MODULE=git
 
 cross: ## vet the command for macOS and Windows, which inspect and compile there
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./cmd/ripc
-	GOOS=darwin GOARCH=amd64 $(GO) build -o /dev/null ./cmd/ripc
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/ripc
 
 packages: setup ## what is shipped, built and installed as users do: go install, pip, dpkg; some minutes
