@@ -84,7 +84,7 @@ func TestImport(t *testing.T) {
 			t.Fatalf("no files %s in testdata (%v)", kind, err)
 		}
 		for i, file := range files {
-			if !need.Part(i, 16) {
+			if !need.Part(i, 32) {
 				continue
 			}
 			t.Run(filepath.Base(file), func(t *testing.T) {
