@@ -99,7 +99,7 @@ func Table() []Row {
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine/wasm", []string{"internal/abi", "runtime", "runtime/describe"}, []string{"github.com/tetratelabs/wazero"}},
-		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/cuda", "runtime/describe", "runtime/device", "runtime/opencl", "targets/boards"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/abi", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/cuda", "runtime/describe", "runtime/device", "runtime/opencl", "targets/boards"}, nil},
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
