@@ -2,13 +2,16 @@ package ripc
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/runtime/opencl"
 	"ripc/schedule/costmodel"
 	"ripc/targets"
 	"ripc/targets/boards"
+	"ripc/targets/fpga"
 	"ripc/targets/guests"
 )
 
@@ -77,6 +80,16 @@ func Tools(ctx context.Context) []Tool {
 					onPath("for simulated microcontrollers", boards.Install, name))
 			}
 		}
+	}
+	add(Tool{Name: "OpenCL", For: "kernels on devices", Install: "apt-get install ocl-icd-libopencl1 pocl-opencl-icd"},
+		func() (string, error) { return "", opencl.Find() })
+	fpgaTools := map[string]string{"verilator": "verilator", "yosys": "yosys"} // with Debian's packages
+	for _, f := range fpga.Families() {
+		maps.Copy(fpgaTools, f.Packages)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fpgaTools)) {
+		install := "apt-get install " + fpgaTools[name]
+		add(Tool{Name: name, For: "accelerators for FPGAs", Install: install}, onPath("for FPGAs", install, name))
 	}
 	return found
 }

@@ -81,6 +81,7 @@ func (m *Image) wrapper(text, hash string) []byte {
 		return n
 	}
 	t := template.Must(template.New("header").Funcs(template.FuncMap{
+		"header":  func() string { return string(m.header(hash)) }, // a file of any name
 		"comment": Comment, "literal": literal, "upper": func(s string) string { return strings.ToUpper(CleanName(s)) },
 		"shape":    func(s []int) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(s), "[]"), " ", ", ") },
 		"encoding": encodingText, "meaning": meaning, "elems": elems,

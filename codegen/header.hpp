@@ -6,8 +6,7 @@
 {{range $i, $t := .Outputs}} *     use(net.output_{{$i}}());
 {{end}} */
 #pragma once
-#include "{{.Name}}.h"
-
+{{header}}
 #include <array>
 #include <cstddef>
 #include <cstdint>

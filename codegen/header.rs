@@ -1,5 +1,5 @@
 // The network "{{comment .Program}}", compiled by ripc {{comment .Compiler}} for {{comment .Target}}, with its own memory and threads.
-// Link it with {{.Name}}.a or {{.Name}}.so. Generated; do not edit.
+// Link it with the archive or the library of the same build. Generated; do not edit.
 //
 //     let mut net = {{.Name}}::Network::new(2)?; // threads
 {{range $i, $t := .Inputs}}//     net.input_{{$i}}().fill(Default::default());

@@ -139,6 +139,24 @@ func TestHeaderHostileNames(t *testing.T) {
 	t.Run("c++", func(t *testing.T) { command(t, dir, need.Tool(t, "c++"), append(flags, "-std=c++11", "main.cc")...) })
 }
 
+// TestWrappersAlone compiles the wrappers of C++ and Rust in files of other names than the network's, which a keyword names.
+func TestWrappersAlone(t *testing.T) {
+	p := small()
+	p.Name = "class"
+	for i := range p.Buffers {
+		p.Buffers[i].Label = strings.Join(hostile(), "")
+	}
+	files := build(t, codegen.Input{Program: p, Target: host(t), Emit: []codegen.Kind{codegen.Plus, codegen.Rust}})
+	dir := folder(t, map[string]string{"net.hpp": string(files[codegen.Plus]), "net.rs": string(files[codegen.Rust]),
+		"main.cc": "#include \"net.hpp\"\nint main() { return ripc::_class_network(2).input_0()[0]; }\n"})
+	t.Run("c++", func(t *testing.T) {
+		command(t, dir, need.Tool(t, "c++"), "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-std=c++20", "main.cc")
+	})
+	t.Run("rust", func(t *testing.T) {
+		command(t, dir, need.App(t, "rustc"), "--crate-type", "lib", "--edition", "2021", "--emit", "metadata", "net.rs")
+	})
+}
+
 // TestHeaderNames checks that a header says the same to a compiler, whatever its tensors are called, and that the names
 // in its comments are plain.
 func TestHeaderNames(t *testing.T) {

@@ -17,7 +17,7 @@ const (
 	HTML    Kind = "html"  // page with modules in it, which opens from disk
 	Archive Kind = "a"     // static library
 	Header  Kind = "h"     // C header for so, a, o and c
-	Plus    Kind = "hpp"   // C++ header around h: memory, threads, spans
+	Plus    Kind = "hpp"   // C++ header with h in it: memory, threads, spans
 	Rust    Kind = "rs"    // module of Rust, the same
 	Package Kind = "zip"   // C source and header as a library for Zephyr, PlatformIO, Arduino, ESP-IDF, CMake
 	Object  Kind = "o"     // object file, the content of a

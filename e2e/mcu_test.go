@@ -74,7 +74,7 @@ func TestMicrocontrollers(t *testing.T) {
 						t.Error(s)
 					}
 				}
-				if !rep.OK || rep.Crash != nil || len(rep.Network) > 0 || !rep.Simulated {
+				if !rep.OK || rep.Crash != nil || len(rep.Network) > 0 || !rep.Simulated() {
 					t.Errorf("%+v", rep)
 				}
 				if f := rep.Footprint; f == nil || f.Stack == 0 {

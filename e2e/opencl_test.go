@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/engine"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
 	"ripc/runtime/device"
@@ -27,8 +28,8 @@ func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !rep.OK || !rep.Device {
-		t.Errorf("on a device: %v\n%s", rep.Device, faults(rep))
+	if !rep.OK || rep.Kind != engine.Device {
+		t.Errorf("on %v\n%s", rep.Kind, faults(rep))
 	}
 }
 

@@ -88,8 +88,10 @@ func TestWASMFaults(t *testing.T) {
 		module[at] ^= 1
 	}
 	var threads *engine.ThreadsError
-	if _, err := engine.Open(path, engine.Options{Threads: 2}); !errors.As(err, &threads) {
-		t.Errorf("two threads: %v", err)
+	for _, n := range []int{-1, 2, 257} {
+		if _, err := engine.Open(path, engine.Options{Threads: n}); !errors.As(err, &threads) {
+			t.Errorf("%d threads: %v", n, err)
+		}
 	}
 	e, err := engine.Open(path, engine.Options{Limit: 1})
 	if err != nil {

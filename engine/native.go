@@ -121,6 +121,9 @@ func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 				r.Memory.Inputs = append(r.Memory.Inputs, bytes.Clone(n.s.Input(i)))
 			}
 		}
+		if d, ok := n.s.(*device.Session); ok && d.Err() != nil {
+			return nil, d.Err()
+		}
 	}
 	return results, nil
 }

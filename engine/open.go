@@ -8,6 +8,7 @@ import (
 
 	"ripc/engine/simulate"
 	"ripc/engine/wasm"
+	"ripc/internal/abi"
 	"ripc/internal/container"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -75,7 +76,9 @@ func Open(path string, o Options) (Engine, error) {
 		return nil, err
 	}
 	defer file.Close()
-	o.Threads = cmp.Or(o.Threads, 1)
+	if o.Threads = cmp.Or(o.Threads, 1); o.Threads < 1 || o.Threads > abi.MaxThreads {
+		return nil, &ThreadsError{o.Threads, abi.MaxThreads, fmt.Sprintf("1 to %d are possible", abi.MaxThreads)}
+	}
 	var e Engine
 	for _, m := range machines() {
 		if !m.takes(f, d, o) {

@@ -122,9 +122,9 @@ func (l Levels) String() string {
 	return s
 }
 
-// Stage is one step of a Program, between two barriers: Func applied to Args in order of its
-// parameters. An argument may have another shape than its parameter, or wider words (Param.Takes):
-// the Func then sees a view of it.
+// Stage is one step of a Program, which begins when the one before is done: Func applied to Args in
+// order of its parameters. An argument may have another shape than its parameter, or wider words
+// (Param.Takes): the Func then sees a view of it.
 type Stage struct {
 	Name string
 	Op   string // the layer's op, for reports

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -98,6 +99,12 @@ func checkStage(a *describe.Artifact, s describe.Stage) error {
 	for i, t := range slices.Concat(s.Reads, s.Writes) {
 		if err := checkOperand(a, t, i >= len(s.Reads)); err != nil {
 			return err
+		}
+	}
+	for _, l := range s.Launches {
+		if min(l.Blocks, l.Threads) < 1 || l.Shared < 0 || max(l.Blocks, l.Threads, l.Shared) > math.MaxInt32 {
+			return fmt.Errorf("kernel %q has %d blocks of %d threads and %d bytes; possible are 1 to %d, "+
+				"0 bytes or more", l.Kernel, l.Blocks, l.Threads, l.Shared, math.MaxInt32)
 		}
 	}
 	return nil

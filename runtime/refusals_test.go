@@ -54,7 +54,10 @@ func TestRefusals(t *testing.T) {
 		`label is "a\rb"`:                   func(d *describe.Artifact) { d.Inputs[1].Label = "a\rb" },
 		`where is "\a"`:                     func(d *describe.Artifact) { d.Stages[0].Layer = describe.Layer{Reason: describe.Reason{Where: "\a"}} },
 		`"scale": -1 multiply-adds`:         func(d *describe.Artifact) { d.Stages[0].MACs = -1 },
-		"weight_bytes is -1":                func(d *describe.Artifact) { d.WeightBytes = -1 },
+		`kernel "k" has 1 blocks of -1 threads`: func(d *describe.Artifact) {
+			d.Stages[0].Launches = []describe.Launch{{Kernel: "k", Blocks: 1, Threads: -1}}
+		},
+		"weight_bytes is -1": func(d *describe.Artifact) { d.WeightBytes = -1 },
 		`is i32 [1 512] here, input 0 is i32 [1 1024]`: func(d *describe.Artifact) {
 			d.Stages[0].Reads = []describe.Tensor{{Name: "x", DType: "i32", Shape: []int{1, 512}, Where: "input"}}
 		},

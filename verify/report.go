@@ -17,14 +17,16 @@ type Report struct {
 	// Network lists the outputs that differ after a run of all stages at once.
 	Network []Difference
 	// Crash, if not nil, says where the compiled code crashed; later stages are not compared then.
-	Crash     *Crash
-	Threads   int
-	Simulated bool
-	Device    bool // kernels ran on a device
+	Crash   *Crash
+	Threads int
+	Kind    engine.Kind // of the engine that ran the code
 	// Footprint is the memory that the network takes on its board; nil under an operating system.
 	Footprint *engine.Footprint
 	OK        bool // nothing differs, and nothing crashed
 }
+
+// Simulated reports whether a simulator ran the code.
+func (r *Report) Simulated() bool { return r.Kind == engine.Simulated }
 
 // StageResult is the outcome for one stage.
 type StageResult struct {

@@ -126,7 +126,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 		return nil, err
 	}
 	defer v.e.Close()
-	r.Simulated, r.Device = v.e.Kind() == engine.Simulated, v.e.Kind() == engine.Device
+	r.Kind = v.e.Kind()
 	for _, set := range append([]Set{{Inputs: in.Inputs}}, in.More...) {
 		v.set, v.walk = set, walk{maxBytes: kept}
 		if err := v.run(ctx); err != nil {

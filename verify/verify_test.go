@@ -87,7 +87,7 @@ func TestVerify(t *testing.T) {
 			so := build(t, tg, p)[codegen.SO]
 			for _, threads := range []int{0, 1, 2, 3} {
 				r := check(t, so, p, threads)
-				if !r.OK || len(r.Stages) != 4 || r.Simulated != (name != targets.HostName) || r.Threads != max(threads, 1) {
+				if !r.OK || len(r.Stages) != 4 || r.Simulated() != (name != targets.HostName) || r.Threads != max(threads, 1) {
 					t.Errorf("%d threads: %+v", threads, r)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 type verifyResult struct {
 	OK        bool          `json:"ok"`
 	Simulated bool          `json:"simulated"`
-	Device    bool          `json:"device,omitempty"`
+	Engine    string        `json:"engine"` // the kind: native, simulated, sandboxed, device, remote
 	Threads   int           `json:"threads"`
 	Seed      uint64        `json:"seed"`
 	Stages    []verifyStage `json:"stages"`
@@ -119,8 +119,8 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 }
 
 func newVerifyResult(rep *ripc.VerifyReport, seed uint64) *verifyResult {
-	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated, Device: rep.Device, Threads: rep.Threads, Seed: seed,
-		Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
+	res := &verifyResult{OK: rep.OK, Simulated: rep.Simulated(), Engine: rep.Kind.String(),
+		Threads: rep.Threads, Seed: seed, Network: []string{}, Footprint: rep.Footprint, crash: rep.Crash}
 	if rep.Crash != nil {
 		res.Crash = rep.Crash.String()
 	}
@@ -168,18 +168,11 @@ func (r *verifyResult) print(w io.Writer, asJSON, wide bool) error {
 	if r.Crash != "" {
 		fmt.Fprintln(w, r.Crash)
 	}
-	how := "native"
-	switch {
-	case r.Simulated:
-		how = "simulated"
-	case r.Device:
-		how = "device"
-	}
 	if f := r.Footprint; f != nil {
 		fmt.Fprintln(w, f)
 	}
 	fmt.Fprintf(w, "%d of %d stages equal the interpreter (%s, threads: %d, seed: %d)\n", len(r.Stages)-bad,
-		len(r.Stages), how, r.Threads, r.Seed)
+		len(r.Stages), r.Engine, r.Threads, r.Seed)
 	if first := slices.IndexFunc(r.Stages, func(s verifyStage) bool { return s.Ran && !s.OK }); first >= 0 && bad > 1 {
 		fmt.Fprintf(w, "the first that differs is %d, %s\n", first, r.Stages[first].Name)
 	}

@@ -60,7 +60,7 @@ func Package(n Network) ([]byte, error) {
 	}
 	files["index.js"] = []byte(strings.ReplaceAll(indexText, "TARGETS", string(list)))
 	files["package.json"], err = json.MarshalIndent(map[string]any{
-		"name": strings.ToLower(n.Name), "version": "1.0.0", "description": "A network that ripc compiled",
+		"name": n.packageName(), "version": "1.0.0", "description": "A network that ripc compiled",
 		"type": "module", "main": "index.js", "types": "index.d.ts", "sideEffects": false,
 	}, "", "  ")
 	if err != nil {
@@ -84,6 +84,15 @@ func Package(n Network) ([]byte, error) {
 	}
 	err = zip.Close()
 	return out.Bytes(), err
+}
+
+// packageName is a name that npm takes: in small letters, the first one no underscore.
+func (n Network) packageName() string {
+	name := strings.ToLower(n.Name)
+	if strings.HasPrefix(name, "_") {
+		return "net" + name
+	}
+	return name
 }
 
 // declarations are the types of the package for TypeScript, with the network's shapes.
@@ -139,7 +148,7 @@ export function load(options?: {threads?: number}): Promise<Network>;
 func (n Network) readme() []byte {
 	return fmt.Appendf(nil, "# %s\n\nA network that ripc compiled to WebAssembly. It needs nothing else.\n\n"+
 		"```js\nimport {load} from %q;\n\nconst net = await load();\nnet.inputs[0].data.fill(0.5);\nnet.run();\n"+
-		"console.log(net.outputs[0].data);\n```\n", n.Name, strings.ToLower(n.Name))
+		"console.log(net.outputs[0].data);\n```\n", n.Name, n.packageName())
 }
 
 // Page is a page of HTML with the network in it, which opens from disk.

@@ -186,12 +186,13 @@ func (p *process) explainError(err error) error {
 	text := p.messages.String()
 	e := &RunError{Path: p.m.path, Status: err.Error(), Output: text[:min(len(text), maxOutput)]}
 	switch status := exit.String(); {
+	case strings.Contains(text, "decode_save_opc"):
+		e.Hint = fmt.Sprintf("%s %s itself ends at conversions of vectors of floats, in right code, too; "+
+			"qemu 10 runs them", filepath.Base(p.m.qemu), ToolVersion(p.ctx, p.m.qemu))
 	case strings.Contains(status, "illegal instruction") || strings.Contains(text, "Illegal instruction"):
 		e.Hint = "an instruction that " + p.m.cpu + " does not have"
 	case strings.Contains(status, "segmentation fault") || strings.Contains(text, "Segmentation fault"):
 		e.Hint = "an access outside of all buffers, or a write to constants"
-	case strings.Contains(text, "decode_save_opc"):
-		e.Hint = "this qemu ends at conversions of vectors of floats; version 8 and later ones do not"
 	case strings.HasPrefix(text, "qemu") && strings.Contains(text, "not found"):
 		e.Hint = "this qemu has no CPU " + p.m.cpu + "; a later version may have it"
 	default:

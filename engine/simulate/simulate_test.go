@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,28 @@ func testStatusAndArguments(t *testing.T, d *describe.Artifact) {
 	}
 	if r, err := m.Run(ctx, nil); err != nil || r != nil {
 		t.Errorf("no jobs: %v, %v", r, err)
+	}
+}
+
+// TestQemuFault: when qemu ends by its own fault, the error names it and its version, and blames no code. A script plays qemu 7.2.
+func TestQemuFault(t *testing.T) {
+	needQemu(t)
+	dir := t.TempDir()
+	const script = "#!/bin/sh\n[ \"$1\" = --version ] && echo qemu-aarch64 version 7.2.22 && exit\n" +
+		"echo 'decode_save_opc: Assertion failed.' >&2\nkill -SEGV $$\n"
+	if err := os.WriteFile(filepath.Join(dir, "qemu-aarch64"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	d := twoStage()
+	in, _, _ := inputs(t, d, 1)
+	m, err := simulate.Open(assemble(t, d, "\tmov w0, #0\n\tret"), simulate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Run(t.Context(), []simulate.Job{{Inputs: in, Last: 1, Threads: 1}})
+	if run := (*simulate.RunError)(nil); !errors.As(err, &run) || !strings.HasPrefix(run.Hint, "qemu-aarch64 7.2.22 itself ends at") {
+		t.Error(err)
 	}
 }
 

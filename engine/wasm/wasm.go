@@ -158,6 +158,11 @@ func (s *Session) add(ctx context.Context, m api.Module, memory api.Memory, tid,
 	if t.run == nil || t.stages == nil || base == nil || memory == nil || ok == nil || pointer == nil {
 		return errors.New("it lacks a function of a compiled network")
 	}
+	for _, f := range []api.Function{t.run, t.stages, ok} {
+		if d := f.Definition(); !slices.Equal(d.ResultTypes(), []api.ValueType{api.ValueTypeI32}) {
+			return fmt.Errorf("its function %v returns no status", d.ExportNames())
+		}
+	}
 	if answer, err := ok.Call(ctx); err != nil || uint32(answer[0]) != abi.CPUOK {
 		return fmt.Errorf("this machine cannot run code for %s (%v)", s.desc.Target, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"ripc/internal/abi"
@@ -78,9 +77,6 @@ func sumParts(parts []Part) []byte {
 	return h.Sum(nil)
 }
 
-// maxPart bounds the size of a part in bytes.
-const maxPart = 1 << 32
-
 func openBundle(r io.ReaderAt) (File, error) {
 	size := int64(0)
 	if s, ok := r.(interface{ Size() int64 }); ok {
@@ -97,15 +93,22 @@ func openBundle(r io.ReaderAt) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{}
+	b, room := &Bundle{}, uint64(size) // parts that share bytes would exceed it
 	for _, f := range z.File {
 		at, err := f.DataOffset()
 		if err != nil {
 			return nil, err
 		}
-		if f.Method != zip.Store || f.UncompressedSize64 > maxPart || f.UncompressedSize64 > math.MaxInt64-uint64(at) {
-			return nil, fmt.Errorf("part %q is compressed or too large", f.Name)
+		switch {
+		case f.Method != zip.Store:
+			return nil, fmt.Errorf("part %q is compressed", f.Name)
+		case f.UncompressedSize64 > room:
+			return nil, fmt.Errorf("part %q claims %d bytes, and the file has %d left", f.Name, f.UncompressedSize64,
+				room)
+		case b.Part(f.Name) != nil:
+			return nil, fmt.Errorf("part %q is there twice", f.Name)
 		}
+		room -= f.UncompressedSize64
 		s := io.NewSectionReader(r, at, int64(f.UncompressedSize64))
 		if f.Name == describe.Section {
 			b.seal = io.NewSectionReader(r, at, s.Size())

@@ -45,8 +45,11 @@ func (f elfFile) Data() ([]Segment, error) {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
-		data := make([]byte, p.Filesz)
-		if _, err := io.ReadFull(p.Open(), data); err != nil {
+		data, err := io.ReadAll(p.Open()) // Filesz may claim more than there is
+		if err == nil && uint64(len(data)) < p.Filesz {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, Segment{p.Vaddr, data, p.Flags&elf.PF_X != 0})

@@ -23,7 +23,7 @@ type Row struct {
 // that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
-		{".", []string{"accelerator", "autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "schedule", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "targets/guests", "verify"}, nil},
+		{".", []string{"accelerator", "autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "runtime/opencl", "schedule", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "targets/guests", "verify"}, nil},
 		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -99,7 +99,7 @@ func Table() []Row {
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine/wasm", []string{"internal/abi", "runtime", "runtime/describe"}, []string{"github.com/tetratelabs/wazero"}},
-		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/cuda", "runtime/describe", "runtime/device", "runtime/opencl", "targets/boards"}, nil},
+		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/abi", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/cuda", "runtime/describe", "runtime/device", "runtime/opencl", "targets/boards"}, nil},
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},

@@ -72,6 +72,7 @@ type Session struct {
 	// that they are newer there.
 	hostNewer, deviceNewer bool
 	took                   time.Duration
+	lost                   error // of a transfer: the copies are not the device's memory any more
 }
 
 // region is a piece of the device's memory and its copy on the host.
@@ -97,6 +98,10 @@ func Open(path, kernels string, find func(features []string) (Driver, error)) (*
 	if !ok || len(b.Part(kernels)) == 0 {
 		return nil, &runtime.FileError{Path: path, Msg: "it has no " + kernels}
 	}
+	if n := int64(len(b.Part(container.Constants))); n < desc.WeightBytes {
+		return nil, &runtime.FileError{Path: path,
+			Msg: fmt.Sprintf("it has %d bytes of constants, and its description says %d", n, desc.WeightBytes)}
+	}
 	driver, err := find(desc.Features)
 	if err != nil {
 		return nil, &MissingError{desc.Target, err.Error()}
@@ -119,8 +124,13 @@ func Open(path, kernels string, find func(features []string) (Driver, error)) (*
 func (s *Session) allocate(constants []byte) error {
 	var all error
 	add := func(n int, err error) region {
-		m, e := s.driver.Allocate(max(n, 1))
-		all = errors.Join(all, err, e)
+		if all = errors.Join(all, err); all != nil {
+			return region{}
+		}
+		var m Memory
+		if m, all = s.driver.Allocate(max(n, 1)); all != nil {
+			return region{} // the host may have no room for it, either
+		}
 		return region{m, make([]byte, n)}
 	}
 	for _, t := range s.desc.Inputs {
@@ -156,11 +166,15 @@ func (s *Session) move(by func(Memory, []byte) error) error {
 
 // look brings everything to the host, which may change it.
 func (s *Session) look() {
-	if s.deviceNewer && s.move(s.driver.Read) != nil {
-		return // the next run fails, too
+	if s.deviceNewer {
+		s.lost = errors.Join(s.lost, s.move(s.driver.Read))
 	}
 	s.deviceNewer, s.hostNewer = false, true
 }
+
+// Err is the error of a transfer from the device to the host. After one, Input, Output and
+// Workspace return old bytes, and all runs fail.
+func (s *Session) Err() error { return s.lost }
 
 // Description returns the network's description. The caller must not change it.
 func (s *Session) Description() *describe.Artifact { return s.desc }
@@ -192,6 +206,9 @@ func (s *Session) Run(ctx context.Context) error { return s.RunStages(ctx, 0, le
 
 // RunStages runs stages first..last-1. Kernels that the device has begun are not interrupted.
 func (s *Session) RunStages(ctx context.Context, first, last int) error {
+	if s.lost != nil {
+		return s.lost
+	}
 	if s.hostNewer {
 		if err := s.move(s.driver.Write); err != nil {
 			return err

@@ -91,6 +91,25 @@ type unit struct {
 	threads, local uint64
 }
 
+// Find fails if there is no driver of OpenCL.
+func Find() error {
+	a, err := load()
+	if err == nil {
+		_, err = a.platforms()
+	}
+	return err
+}
+
+// platforms lists the drivers, at least one.
+func (a *api) platforms() ([]handle, error) {
+	var n uint32
+	if code := a.GetPlatformIDs(0, nil, &n); code != 0 || n == 0 {
+		return nil, fmt.Errorf("%s knows no driver", Library)
+	}
+	all := make([]handle, n)
+	return all, check("clGetPlatformIDs", a.GetPlatformIDs(n, &all[0], nil))
+}
+
 // find returns the first device with the features of a target.
 func (a *api) find(features []string) (unit, error) {
 	kind := uint64(typeGPU)
@@ -99,12 +118,8 @@ func (a *api) find(features []string) (unit, error) {
 			kind = typeCPU
 		}
 	}
-	var n uint32
-	if code := a.GetPlatformIDs(0, nil, &n); code != 0 && code != -1001 || n == 0 {
-		return unit{}, fmt.Errorf("%s knows no driver", Library)
-	}
-	platforms := make([]handle, n)
-	if err := check("clGetPlatformIDs", a.GetPlatformIDs(n, &platforms[0], nil)); err != nil {
+	platforms, err := a.platforms()
+	if err != nil {
 		return unit{}, err
 	}
 	for _, p := range platforms {

@@ -3,6 +3,7 @@
 package opencl
 
 import (
+	"bytes"
 	"errors"
 	goruntime "runtime"
 	"time"
@@ -61,10 +62,7 @@ func (d *driver) Build(source []byte, launches []describe.Launch) error {
 		return check("clCreateProgramWithSource", code)
 	}
 	if code = d.BuildProgram(d.program, 1, &d.chosen.id, "-cl-std=CL1.2", 0, 0); code != 0 {
-		log := make([]byte, 1<<14)
-		var got uintptr
-		d.GetProgramBuildInfo(d.program, d.chosen.id, programLog, uintptr(len(log)), unsafe.Pointer(&log[0]), &got)
-		return &Error{"clBuildProgram", code, string(log[:min(int(got), len(log))])}
+		return &Error{"clBuildProgram", code, d.buildLog()}
 	}
 	for _, l := range launches {
 		if d.kernels[l.Kernel] != 0 {
@@ -75,6 +73,20 @@ func (d *driver) Build(source []byte, launches []describe.Launch) error {
 		}
 	}
 	return nil
+}
+
+// buildLog is the messages of the driver's compiler.
+func (d *driver) buildLog() string {
+	var size uintptr
+	if d.GetProgramBuildInfo(d.program, d.chosen.id, programLog, 0, nil, &size) != 0 || size == 0 {
+		return ""
+	}
+	log := make([]byte, size)
+	if d.GetProgramBuildInfo(d.program, d.chosen.id, programLog, size, unsafe.Pointer(&log[0]), nil) != 0 {
+		return ""
+	}
+	text, _, _ := bytes.Cut(log, []byte{0})
+	return string(text[:min(len(text), maxLog)])
 }
 
 func (d *driver) Allocate(bytes int) (device.Memory, error) {

@@ -7,5 +7,8 @@ import (
 	"ripc/runtime/device"
 )
 
+// Find returns runtime.ErrPlatform.
+func Find() error { return runtime.ErrPlatform }
+
 // Open returns runtime.ErrPlatform.
 func Open(string) (*device.Session, error) { return nil, runtime.ErrPlatform }

@@ -7,6 +7,9 @@ import "fmt"
 // Library is the file that the system's loader of OpenCL drivers has.
 const Library = "libOpenCL.so.1"
 
+// maxLog bounds the text of an Error in bytes.
+const maxLog = 1 << 14
+
 // Error says that a function of OpenCL failed.
 type Error struct {
 	Call string
