@@ -96,3 +96,21 @@ func TestReuse(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocks: block RAM in idle parts holds the weights, and the less a part has, the fewer blocks
+// the same cycles take. Windows keep theirs.
+func TestBlocks(t *testing.T) {
+	for name, want := range map[string]struct{ cycles, most int }{"fpga/mlp4.json": {64, 26}, "fpga/cnv4.json": {8712, 42}} {
+		s, part, before := segment(t, name), lookup(t, "pynq-z2"), float64(want.most)
+		for ; part.Part.RAMKbits > 36; part.Part.RAMKbits /= 2 {
+			p, err := fold.FindWithin(s, want.cycles, part)
+			if err != nil || p.Cost.Blocks > before {
+				t.Errorf("%s in %d Kbit: %v blocks, want at most %v (%v)", name, part.Part.RAMKbits, p.Cost.Blocks, before, err)
+			}
+			before = p.Cost.Blocks
+		}
+		if before == float64(want.most) {
+			t.Errorf("%s: %v blocks in every part", name, before)
+		}
+	}
+}

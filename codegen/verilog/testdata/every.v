@@ -128,27 +128,27 @@ module every_accelerator(
   // s31: from s28, 5x5x8; 1 of 3 bits a beat
   wire [2:0] s31_data; wire s31_valid, s31_ready;
 
-  // s32: from s31, 5x5x8; 8 of 3 bits a beat
-  wire [23:0] s32_data; wire s32_valid, s32_ready;
+  // s32: from s31, 5x5x8; 4 of 3 bits a beat
+  wire [11:0] s32_data; wire s32_valid, s32_ready;
 
-  // s33: window, 5x5x8 x 9 taps; 8 of 3 bits a beat
-  wire [23:0] s33_data; wire s33_valid, s33_ready;
+  // s33: window, 5x5x8 x 9 taps; 4 of 3 bits a beat
+  wire [11:0] s33_data; wire s33_valid, s33_ready;
 
-  // s34: from s33, 5x5x8 x 9 taps; 8 of 3 bits a beat
-  wire [23:0] s34_data; wire s34_valid, s34_ready;
+  // s34: from s33, 5x5x8 x 9 taps; 4 of 3 bits a beat
+  wire [11:0] s34_data; wire s34_valid, s34_ready;
 
-  // s35: "right_q", 5x5x12; 2 of 1 bits a beat
-  wire [1:0] s35_data; wire s35_valid, s35_ready;
+  // s35: "right_q", 5x5x12; 3 of 1 bits a beat
+  wire [2:0] s35_data; wire s35_valid, s35_ready;
 `ifdef RIPC_TAP
-  tap #(.W(2), .NAME("s35"), .LAST(0))
+  tap #(.W(3), .NAME("s35"), .LAST(0))
     tap_s35(clk, rst, s35_valid, s35_ready, s35_data);
 `endif
 
   // s36: from s30, 5x5x4; 1 of 1 bits a beat
   wire [0:0] s36_data; wire s36_valid, s36_ready;
 
-  // s37: from s35, 5x5x12; 2 of 1 bits a beat
-  wire [1:0] s37_data; wire s37_valid, s37_ready;
+  // s37: from s35, 5x5x12; 3 of 1 bits a beat
+  wire [2:0] s37_data; wire s37_valid, s37_ready;
 
   // s38: from s37, 5x5x12; 1 of 1 bits a beat
   wire [0:0] s38_data; wire s38_valid, s38_ready;
@@ -226,7 +226,7 @@ module every_accelerator(
     fifo10(.clk(clk), .rst(rst), .s_data(s11_data), .s_valid(s11_valid), .s_ready(s11_ready), .m_data(s12_data), .m_valid(s12_valid), .m_ready(s12_ready));
 
   // of "groups"
-  mvu #(.SF(3), .NB(8), .NF(4), .SIMD(12), .PE(1), .XB(2), .WB(1), .OB(2), .AW(8), .CW(7), .OW(2), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(9), .OY(9), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu11"))
+  mvu #(.SF(3), .NB(8), .NF(4), .SIMD(12), .PE(1), .XB(2), .WB(1), .OB(2), .AW(8), .CW(7), .OW(2), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(9), .OY(9), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu11"))
     mvu11(.clk(clk), .rst(rst), .s_data(s12_data), .s_valid(s12_valid), .s_ready(s12_ready), .m_data(s13_data), .m_valid(s13_valid), .m_ready(s13_ready));
 
   fifo #(.W(2), .D(2))
@@ -286,27 +286,27 @@ module every_accelerator(
   fifo #(.W(3), .D(2))
     fifo28(.clk(clk), .rst(rst), .s_data(s28_data), .s_valid(s28_valid), .s_ready(s28_ready), .m_data(s31_data), .m_valid(s31_valid), .m_ready(s31_ready));
 
-  dwc #(.IW(3), .OW(24))
+  dwc #(.IW(3), .OW(12))
     dwc29(.clk(clk), .rst(rst), .s_data(s31_data), .s_valid(s31_valid), .s_ready(s31_ready), .m_data(s32_data), .m_valid(s32_valid), .m_ready(s32_ready));
 
   // of "right"
-  window #(.W(24), .F(1), .FG(1), .IX(5), .IY(5), .OX(5), .OY(5), .KX(3), .KY(3), .SX(1), .SY(1), .DX(2), .DY(2), .PL(2), .PT(2), .ROWS(16), .PAD(24'h0))
+  window #(.W(12), .F(2), .FG(2), .IX(5), .IY(5), .OX(5), .OY(5), .KX(3), .KY(3), .SX(1), .SY(1), .DX(2), .DY(2), .PL(2), .PT(2), .ROWS(16), .PAD(12'h0))
     window30(.clk(clk), .rst(rst), .s_data(s32_data), .s_valid(s32_valid), .s_ready(s32_ready), .m_data(s33_data), .m_valid(s33_valid), .m_ready(s33_ready));
 
-  fifo #(.W(24), .D(2))
+  fifo #(.W(12), .D(2))
     fifo31(.clk(clk), .rst(rst), .s_data(s33_data), .s_valid(s33_valid), .s_ready(s33_ready), .m_data(s34_data), .m_valid(s34_valid), .m_ready(s34_ready));
 
   // of "right"
-  mvu #(.SF(9), .NB(6), .NF(6), .SIMD(8), .PE(2), .XB(3), .WB(1), .OB(1), .AW(10), .CW(7), .OW(2), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu32"))
+  mvu #(.SF(18), .NB(4), .NF(4), .SIMD(4), .PE(3), .XB(3), .WB(1), .OB(1), .AW(10), .CW(6), .OW(3), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu32"))
     mvu32(.clk(clk), .rst(rst), .s_data(s34_data), .s_valid(s34_valid), .s_ready(s34_ready), .m_data(s35_data), .m_valid(s35_valid), .m_ready(s35_ready));
 
   fifo #(.W(1), .D(54))
     fifo33(.clk(clk), .rst(rst), .s_data(s30_data), .s_valid(s30_valid), .s_ready(s30_ready), .m_data(s36_data), .m_valid(s36_valid), .m_ready(s36_ready));
 
-  fifo #(.W(2), .D(8))
+  fifo #(.W(3), .D(6))
     fifo34(.clk(clk), .rst(rst), .s_data(s35_data), .s_valid(s35_valid), .s_ready(s35_ready), .m_data(s37_data), .m_valid(s37_valid), .m_ready(s37_ready));
 
-  dwc #(.IW(2), .OW(1))
+  dwc #(.IW(3), .OW(1))
     dwc35(.clk(clk), .rst(rst), .s_data(s37_data), .s_valid(s37_valid), .s_ready(s37_ready), .m_data(s38_data), .m_valid(s38_valid), .m_ready(s38_ready));
 
   // of "both"
