@@ -74,13 +74,14 @@ func (e estimator) blocks(depth, width int) int {
 }
 
 // rom is the LUTs of a memory in logic: for each bit a tree with the bits in its leaves, and
-// multiplexers of as many inputs as a LUT has room for beside their addresses.
+// multiplexers of as many inputs as a LUT has room for beside their addresses. Bits of equal
+// contents share a tree: a memory of d words has at most 2^d different ones.
 func (e estimator) rom(depth, width int) float64 {
 	leaves, ways := math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs)), 2.
 	for 2*ways+math.Log2(2*ways) <= float64(e.Family.LUTInputs) {
 		ways *= 2
 	}
-	return float64(width) * leaves * ways / (ways - 1)
+	return min(float64(width), math.Exp2(float64(depth))) * leaves * ways / (ways - 1)
 }
 
 // inBlocks reports whether a memory is cheaper in block RAM than in logic.

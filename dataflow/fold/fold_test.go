@@ -3,6 +3,7 @@ package fold_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,20 @@ func TestBlocks(t *testing.T) {
 		}
 		if before == float64(want.most) {
 			t.Errorf("%s: %v blocks in every part", name, before)
+		}
+	}
+}
+
+// TestOneWord: engines that take all of their weights in one cycle hold them as constants.
+func TestOneWord(t *testing.T) {
+	s, folds := segment(t, "fpga/mlp4.json"), map[string]dataflow.Fold{}
+	for _, st := range s.MVUs() {
+		m := st.Engine.(*dataflow.MVU)
+		folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int { return m.Reuse(f) - m.Reuse(g) })
+	}
+	for name, f := range fold.Given(s, folds, lookup(t, "zcu104")).Folds {
+		if f.Block && name != "fc0" { // the widest takes several cycles
+			t.Errorf("layer %s: %+v", name, f)
 		}
 	}
 }

@@ -169,25 +169,28 @@ module every_accelerator(
   // s42: from s41, 2x2x16 x 4 taps; 1 of 1 bits a beat
   wire [0:0] s42_data; wire s42_valid, s42_ready;
 
-  // s43: "narrow_q", 2x2x6; 1 of 4 bits a beat
-  wire [3:0] s43_data; wire s43_valid, s43_ready;
+  // s43: "narrow_q", 2x2x6; 2 of 4 bits a beat
+  wire [7:0] s43_data; wire s43_valid, s43_ready;
 `ifdef RIPC_TAP
-  tap #(.W(4), .NAME("s43"), .LAST(0))
+  tap #(.W(8), .NAME("s43"), .LAST(0))
     tap_s43(clk, rst, s43_valid, s43_ready, s43_data);
 `endif
 
   // s44: from s43, 1x1x24; 1 of 4 bits a beat
   wire [3:0] s44_data; wire s44_valid, s44_ready;
 
-  // s45: "dense" sums, 1x1x10; 1 of 10 bits a beat
-  wire [9:0] s45_data; wire s45_valid, s45_ready;
+  // s45: from s44, 1x1x24; 1 of 4 bits a beat
+  wire [3:0] s45_data; wire s45_valid, s45_ready;
+
+  // s46: "dense" sums, 1x1x10; 1 of 10 bits a beat
+  wire [9:0] s46_data; wire s46_valid, s46_ready;
 `ifdef RIPC_TAP
-  tap #(.W(10), .NAME("s45"), .LAST(1))
-    tap_s45(clk, rst, s45_valid, s45_ready, s45_data);
+  tap #(.W(10), .NAME("s46"), .LAST(1))
+    tap_s46(clk, rst, s46_valid, s46_ready, s46_data);
 `endif
 
   assign s0_data = s_data; assign s0_valid = s_valid; assign s_ready = s0_ready;
-  assign m_data = s45_data; assign m_valid = s45_valid; assign s45_ready = m_ready;
+  assign m_data = s46_data; assign m_valid = s46_valid; assign s46_ready = m_ready;
 
   fifo #(.W(6), .D(2))
     fifo0(.clk(clk), .rst(rst), .s_data(s0_data), .s_valid(s0_valid), .s_ready(s0_ready), .m_data(s1_data), .m_valid(s1_valid), .m_ready(s1_ready));
@@ -324,13 +327,16 @@ module every_accelerator(
     fifo39(.clk(clk), .rst(rst), .s_data(s41_data), .s_valid(s41_valid), .s_ready(s41_ready), .m_data(s42_data), .m_valid(s42_valid), .m_ready(s42_ready));
 
   // of "narrow"
-  mvu #(.SF(64), .NB(6), .NF(6), .SIMD(1), .PE(1), .XB(1), .WB(1), .OB(4), .AW(7), .CW(2), .OW(4), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(2), .OY(2), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu40"))
+  mvu #(.SF(64), .NB(3), .NF(3), .SIMD(1), .PE(2), .XB(1), .WB(1), .OB(4), .AW(7), .CW(2), .OW(8), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(2), .OY(2), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu40"))
     mvu40(.clk(clk), .rst(rst), .s_data(s42_data), .s_valid(s42_valid), .s_ready(s42_ready), .m_data(s43_data), .m_valid(s43_valid), .m_ready(s43_ready));
 
+  dwc #(.IW(8), .OW(4))
+    dwc41(.clk(clk), .rst(rst), .s_data(s43_data), .s_valid(s43_valid), .s_ready(s43_ready), .m_data(s44_data), .m_valid(s44_valid), .m_ready(s44_ready));
+
   fifo #(.W(4), .D(24))
-    fifo41(.clk(clk), .rst(rst), .s_data(s43_data), .s_valid(s43_valid), .s_ready(s43_ready), .m_data(s44_data), .m_valid(s44_valid), .m_ready(s44_ready));
+    fifo42(.clk(clk), .rst(rst), .s_data(s44_data), .s_valid(s44_valid), .s_ready(s44_ready), .m_data(s45_data), .m_valid(s45_valid), .m_ready(s45_ready));
 
   // of "dense"
-  mvu #(.SF(24), .NB(10), .NF(10), .SIMD(1), .PE(1), .XB(4), .WB(1), .OB(0), .AW(10), .CW(5), .OW(10), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(1), .OY(1), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu42"))
-    mvu42(.clk(clk), .rst(rst), .s_data(s44_data), .s_valid(s44_valid), .s_ready(s44_ready), .m_data(s45_data), .m_valid(s45_valid), .m_ready(s45_ready));
+  mvu #(.SF(24), .NB(10), .NF(10), .SIMD(1), .PE(1), .XB(4), .WB(1), .OB(0), .AW(10), .CW(5), .OW(10), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(1), .OY(1), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu43"))
+    mvu43(.clk(clk), .rst(rst), .s_data(s45_data), .s_valid(s45_valid), .s_ready(s45_ready), .m_data(s46_data), .m_valid(s46_valid), .m_ready(s46_ready));
 endmodule
