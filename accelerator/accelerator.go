@@ -118,6 +118,9 @@ func parseFolds(s *dataflow.Segment, texts []string) (map[string]dataflow.Fold, 
 		if at < 0 {
 			return nil, fail("no layer in hardware is called %q; there are %s", text[:i], strings.Join(names, ", "))
 		}
+		if g, ok := folds[names[at]]; ok {
+			return nil, fail("layer %s is given twice: %s and %s", names[at], g, f)
+		}
 		m := s.MVUs()[at].Engine.(*dataflow.MVU)
 		if !slices.Contains(m.Folds(), f) {
 			return nil, fail("layer %s cannot take %s: PE can be %s, SIMD %s", names[at], f,

@@ -93,6 +93,11 @@ type VerifyOptions struct {
 // each mix of stalls.
 func (a *Accelerator) Verify(ctx context.Context, o VerifyOptions,
 	progress func(done, total int, what string)) (*Report, error) {
+	if o.Netlist {
+		if err := yosys.CheckNetlist(a.Target.Family); err != nil {
+			return nil, err
+		}
+	}
 	d, s := a.Design, a.Design.Segment
 	rep := &Report{OK: true, Pictures: Pictures, Seed: o.Seed, Cycles: d.Cycles, Network: []string{}}
 	steps := len(verilator.Mixes()) + 3

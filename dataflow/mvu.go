@@ -399,17 +399,27 @@ func (m *MVU) Sums(raw []int64) []int64 {
 	return sums
 }
 
+// window is the window before the engine, for layers that are Windowed.
+func (m *MVU) window(f Fold) *Window {
+	c := m.Conv
+	w := &Window{In: m.In, Out: m.Out, Kernel: [2]int{c.KH, c.KW}, Strides: [2]int{c.SH, c.SW}, Pad: c.Pad,
+		Level: m.Pad, Group: c.GroupIn()}
+	w.Dilation[0], w.Dilation[1] = c.Dilation()
+	if c.Depthwise() {
+		w.Group = f.PE
+	}
+	return w
+}
+
+// WindowMemory is the depth and width of the window's memory, for layers that are Windowed.
+func (m *MVU) WindowMemory(f Fold) (depth, width int) { return m.window(f).memory(m.XBits, m.Lanes(f)) }
+
 func (m *MVU) build(d *Design, s *Stage, in []*Stream) *Stream {
 	c, f := m.Conv, d.Foldings[s.Name]
 	x := in[0]
 	if m.Windowed() {
 		x = d.fifo(x, 2)
-		w := Window{In: m.In, Out: m.Out, Kernel: [2]int{c.KH, c.KW}, Strides: [2]int{c.SH, c.SW}, Pad: c.Pad,
-			Level: m.Pad, Group: c.GroupIn()}
-		w.Dilation[0], w.Dilation[1] = c.Dilation()
-		if c.Depthwise() {
-			w.Group = f.PE
-		}
+		w := m.window(f)
 		x = w.build(d, s, x, m.Lanes(f))
 	}
 	lanes := f.SIMD

@@ -20,12 +20,21 @@ type Window struct {
 // needs. With fewer, the engine behind it waits for the first rows of each picture.
 const rowsAhead = 3
 
+// memory is the depth and the width of the window's memory, for beats of lanes elements.
+func (w *Window) memory(elementBits, lanes int) (depth, width int) {
+	return w.rows() * w.In.W * w.In.C / lanes, elementBits * lanes
+}
+
+// rows is the number of rows in the memory, a power of two.
+func (w *Window) rows() int {
+	return 1 << bits.Len(uint((w.Kernel[0]-1)*w.Dilation[0]+w.Strides[0]+rowsAhead))
+}
+
 // build adds the window, with beats of lanes elements, which divide Group or are Group.
 func (w *Window) build(d *Design, s *Stage, x *Stream, lanes int) *Stream {
 	x = d.lanes(x, lanes)
 	y := d.stream(&Stream{Note: "window", Shape: Shape{w.Out.H, w.Out.W, w.In.C}, Bits: x.Bits, Lanes: lanes,
 		Taps: w.Kernel[0] * w.Kernel[1]})
-	rows := (w.Kernel[0]-1)*w.Dilation[0] + 1 + w.Strides[0] + rowsAhead
 	pad := Word{Width: x.Bits}
 	for range lanes {
 		pad.Fields = append(pad.Fields, w.Level)
@@ -35,7 +44,7 @@ func (w *Window) build(d *Design, s *Stage, x *Stream, lanes int) *Stream {
 	u.Params = []Param{{"W", x.Width()}, {"F", w.In.C / lanes}, {"FG", w.Group / lanes}, {"IX", w.In.W}, {"IY", w.In.H},
 		{"OX", w.Out.W}, {"OY", w.Out.H}, {"KX", w.Kernel[1]}, {"KY", w.Kernel[0]}, {"SX", w.Strides[1]},
 		{"SY", w.Strides[0]}, {"DX", w.Dilation[1]}, {"DY", w.Dilation[0]}, {"PL", w.Pad.Left}, {"PT", w.Pad.Top},
-		{"ROWS", 1 << bits.Len(uint(rows-1))}, {"PAD", pad}}
+		{"ROWS", w.rows()}, {"PAD", pad}}
 	d.connect(u, []*Stream{x}, []*Stream{y})
 	return y
 }

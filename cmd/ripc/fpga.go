@@ -44,6 +44,7 @@ func (f *compileFlags) foldFlags(cmd *cobra.Command) {
 
 // options checks the flags.
 func (f *foldFlags) options() (ripc.FoldOptions, error) {
+	const most = 1e12
 	var given []string
 	for _, n := range f.names {
 		if f.set.Changed(n) && n != "clock" {
@@ -55,9 +56,12 @@ func (f *foldFlags) options() (ripc.FoldOptions, error) {
 	}
 	for name, v := range map[string]float64{"cycles": float64(f.Cycles), "fps": f.FPS, "clock": f.ClockMHz,
 		"reuse": float64(f.Reuse)} {
-		if f.set.Changed(name) && !(v > 0 && v <= 1e12) {
-			return f.FoldOptions, usagef("--%s %v: give a number above 0", name, v)
+		if f.set.Changed(name) && !(v > 0 && v <= most) {
+			return f.FoldOptions, usagef("--%s %v: give a number above 0, at most %v", name, v, most)
 		}
+	}
+	if f.set.Changed("fold") && len(f.Folds) == 0 || f.set.Changed("fit") && !f.Fit {
+		return f.FoldOptions, usagef("%s: give it a value that chooses folds, or leave it out", given[0])
 	}
 	return f.FoldOptions, nil
 }

@@ -138,14 +138,43 @@ func TestHeaps(t *testing.T) {
 	}
 }
 
-// TestCounters: the modules that count three and six bits do, as Icarus Verilog reads them, and so do whole sums.
-func TestCounters(t *testing.T) {
+// needIcarus skips a test where Icarus Verilog is missing, unless the tools are required.
+func needIcarus(t *testing.T) {
+	t.Helper()
 	if _, err := exec.LookPath("iverilog"); err != nil {
 		if os.Getenv("RIPC_REQUIRE_FPGA") != "" {
 			t.Fatal(err)
 		}
 		t.Skip("iverilog is missing; scripts/setup-fpga.sh installs it")
 	}
+}
+
+// TestIcarus: a second reader of Verilog, with a strict grammar, takes the whole accelerator.
+func TestIcarus(t *testing.T) {
+	needIcarus(t)
+	files, err := Files(design(t, "fpga/every.json", ""), "top")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, args := t.TempDir(), []string{"-g2005", "-o", "top.out"}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(name) == ".v" {
+			args = append(args, name)
+		}
+	}
+	cmd := exec.Command("iverilog", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestCounters: the modules that count three and six bits do, as Icarus Verilog reads them, and so do whole sums.
+func TestCounters(t *testing.T) {
+	needIcarus(t)
 	dir := t.TempDir()
 	text := dots([]dotShape{{7, 1, 1, 5}, {19, 3, 1, 9}, {5, 4, 3, 11}}) + `
 module test;

@@ -15,33 +15,54 @@ type Cost struct {
 
 func (c Cost) plus(d Cost) Cost { return Cost{c.LUTs + d.LUTs, c.Blocks + d.Blocks} }
 
-// estimator prices engines on a part, before synthesis. block is the price of a block RAM.
+// estimator prices engines on a part, before synthesis. block is the price of one more block RAM.
 type estimator struct {
 	fpga.Target
 	block float64
 }
 
-// newEstimator prices a block RAM at five quarters of a LUT for each bit of its widest beat.
-func newEstimator(t fpga.Target) estimator {
-	return estimator{t, float64(t.Family.Shapes[0].Width) * 5 / 4}
+// lutsPerBlock is the rate at which the part has LUTs and block RAMs.
+func lutsPerBlock(t fpga.Target) float64 {
+	return float64(t.Part.LUTs) / float64(t.Part.Blocks(t.Family))
 }
 
-// leastBlocks calls choose with rising prices of block RAM until the engines take at most three
-// fifths of the part's. Windows and FIFOs need block RAM besides. If none does, the last is taken.
-func leastBlocks(t fpga.Target, choose func(e estimator) (Point, error)) (p Point, err error) {
-	const doublings = 6
-	e := newEstimator(t)
-	for range doublings {
-		if p, err = choose(e); err != nil || 5*p.Cost.Blocks <= 3*float64(t.Part.Blocks(t.Family)) {
+// priceBlocks calls choose with rising prices of block RAM until the price is that of the result.
+// The first block of a part is free, since it would lie idle. The last one costs lutsPerBlock. In
+// between the price is in proportion to the blocks in use. Blocks that windows can take are not for
+// weights. Where even higher prices leave too many blocks in use, the last result is taken.
+func priceBlocks(s *dataflow.Segment, t fpga.Target, choose func(e estimator) (Point, error)) (p Point, err error) {
+	const least, most = 1. / 64, 16.
+	for share := least; share <= most; share *= 2 {
+		e := estimator{t, share * lutsPerBlock(t)}
+		if p, err = choose(e); err != nil {
 			break
 		}
-		e.block *= 2
+		room := float64(t.Part.Blocks(t.Family) - e.windows(s, p.Folds))
+		if p.Cost.Blocks <= min(share, 1)*room {
+			break
+		}
 	}
 	return p, err
 }
 
-// price is a cost as one number, in LUTs.
+// windows is the largest number of block RAMs that the windows of engines take.
+func (e estimator) windows(s *dataflow.Segment, folds map[string]dataflow.Fold) (n int) {
+	for _, st := range s.MVUs() {
+		if m := st.Engine.(*dataflow.MVU); m.Windowed() {
+			n += e.blocks(m.WindowMemory(folds[st.Name]))
+		}
+	}
+	return n
+}
+
+// price is a cost as one number, in LUTs, where block RAM has the estimator's price.
 func (e estimator) price(c Cost) float64 { return c.LUTs + c.Blocks*e.block }
+
+// priceOfAll is the cost of a whole design as one number, in LUTs. Each block RAM has the price
+// that priceBlocks gives it, from 0 for the first one.
+func priceOfAll(c Cost, t fpga.Target) float64 {
+	return c.LUTs + lutsPerBlock(t)*c.Blocks*c.Blocks/float64(2*t.Part.Blocks(t.Family))
+}
 
 // blocks is the number of block RAMs of a memory.
 func (e estimator) blocks(depth, width int) int {
@@ -52,18 +73,20 @@ func (e estimator) blocks(depth, width int) int {
 	return best
 }
 
-// rom is the LUTs of a memory in logic: a tree of LUTs for each bit, and a third more for
-// multiplexers.
+// rom is the LUTs of a memory in logic: for each bit a tree with the bits in its leaves, and
+// multiplexers of as many inputs as a LUT has room for beside their addresses. Bits of equal
+// contents share a tree: a memory of d words has at most 2^d different ones.
 func (e estimator) rom(depth, width int) float64 {
-	return float64(width) * math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs)) * 4 / 3
+	leaves, ways := math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs)), 2.
+	for 2*ways+math.Log2(2*ways) <= float64(e.Family.LUTInputs) {
+		ways *= 2
+	}
+	return min(float64(width), math.Exp2(float64(depth))) * leaves * ways / (ways - 1)
 }
 
-// inBlocks reports whether a memory is cheaper in block RAM than in logic. Small memories stay in
-// logic: those of half a LUT a bit, and those of as many LUTs as a LUT has bits.
+// inBlocks reports whether a memory is cheaper in block RAM than in logic.
 func (e estimator) inBlocks(depth, width int) bool {
-	bits := 1 << e.Family.LUTInputs
-	logic := e.rom(depth, width)
-	return depth > bits/2 && logic > float64(bits) && float64(e.blocks(depth, width))*e.block < logic
+	return float64(e.blocks(depth, width))*e.block < e.rom(depth, width)
 }
 
 // mvu is the cost of an engine: its sums of products, accumulators, thresholds, memories, replay

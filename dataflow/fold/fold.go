@@ -56,7 +56,7 @@ type node struct {
 
 // FindWithin returns the cheapest Point with at most the given cycles. It fails with *BudgetError.
 func FindWithin(s *dataflow.Segment, cycles int, t fpga.Target) (Point, error) {
-	return leastBlocks(t, func(e estimator) (Point, error) { return shortestPath(s, cycles, e) })
+	return priceBlocks(s, t, func(e estimator) (Point, error) { return shortestPath(s, cycles, e) })
 }
 
 // shortestPath is FindWithin for an estimator.
@@ -99,7 +99,7 @@ func shortestPath(s *dataflow.Segment, cycles int, e estimator) (Point, error) {
 
 // Given is the Point of given folds. It sets their Block.
 func Given(s *dataflow.Segment, folds map[string]dataflow.Fold, t fpga.Target) Point {
-	p, _ := leastBlocks(t, func(e estimator) (Point, error) { return e.point(s, folds), nil })
+	p, _ := priceBlocks(s, t, func(e estimator) (Point, error) { return e.point(s, folds), nil })
 	return p
 }
 
@@ -150,11 +150,11 @@ func Front(s *dataflow.Segment, t fpga.Target) []Point {
 			}
 		}
 	}
-	e, best := newEstimator(t), math.Inf(1)
+	best := math.Inf(1)
 	var front []Point
 	for _, b := range sorted(budgets) {
 		p, err := FindWithin(s, b, t)
-		if c := e.price(p.Cost); err == nil && c < best {
+		if c := priceOfAll(p.Cost, t); err == nil && c < best {
 			best = c
 			front = append(front, p)
 		}
@@ -203,19 +203,22 @@ func (*PartError) BadInput() bool { return true }
 // that is not above factor or, where there is none, the least. The reuse factor of a layer is the
 // number of cycles for one position. Of several folds the cheapest is taken.
 func Reuse(s *dataflow.Segment, factor int, t fpga.Target) Point {
-	e, folds := newEstimator(t), map[string]dataflow.Fold{}
-	for _, st := range s.MVUs() {
-		m := st.Engine.(*dataflow.MVU)
-		folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int {
-			a, b := m.Reuse(f), m.Reuse(g)
-			if a == b {
-				return cmp.Compare(e.price(e.mvu(m, f)), e.price(e.mvu(m, g)))
-			}
-			if max(a, b) <= factor {
-				return cmp.Compare(b, a)
-			}
-			return cmp.Compare(a, b)
-		})
-	}
-	return Given(s, folds, t)
+	p, _ := priceBlocks(s, t, func(e estimator) (Point, error) {
+		folds := map[string]dataflow.Fold{}
+		for _, st := range s.MVUs() {
+			m := st.Engine.(*dataflow.MVU)
+			folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int {
+				a, b := m.Reuse(f), m.Reuse(g)
+				if a == b {
+					return cmp.Compare(e.price(e.mvu(m, e.place(m, f))), e.price(e.mvu(m, e.place(m, g))))
+				}
+				if max(a, b) <= factor {
+					return cmp.Compare(b, a)
+				}
+				return cmp.Compare(a, b)
+			})
+		}
+		return e.point(s, folds), nil
+	})
+	return p
 }

@@ -3,6 +3,7 @@ package fold_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,38 @@ func TestReuse(t *testing.T) {
 					t.Errorf("layer %s, factor %d: %d, but %s has %d", st.Name, factor, got, f, r)
 				}
 			}
+		}
+	}
+}
+
+// TestBlocks: block RAM in idle parts holds the weights, and the less a part has, the fewer blocks
+// the same cycles take. Windows keep theirs.
+func TestBlocks(t *testing.T) {
+	for name, want := range map[string]struct{ cycles, most int }{"fpga/mlp4.json": {64, 26}, "fpga/cnv4.json": {8712, 42}} {
+		s, part, before := segment(t, name), lookup(t, "pynq-z2"), float64(want.most)
+		for ; part.Part.RAMKbits > 36; part.Part.RAMKbits /= 2 {
+			p, err := fold.FindWithin(s, want.cycles, part)
+			if err != nil || p.Cost.Blocks > before {
+				t.Errorf("%s in %d Kbit: %v blocks, want at most %v (%v)", name, part.Part.RAMKbits, p.Cost.Blocks, before, err)
+			}
+			before = p.Cost.Blocks
+		}
+		if before == float64(want.most) {
+			t.Errorf("%s: %v blocks in every part", name, before)
+		}
+	}
+}
+
+// TestOneWord: engines that take all of their weights in one cycle hold them as constants.
+func TestOneWord(t *testing.T) {
+	s, folds := segment(t, "fpga/mlp4.json"), map[string]dataflow.Fold{}
+	for _, st := range s.MVUs() {
+		m := st.Engine.(*dataflow.MVU)
+		folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int { return m.Reuse(f) - m.Reuse(g) })
+	}
+	for name, f := range fold.Given(s, folds, lookup(t, "zcu104")).Folds {
+		if f.Block && name != "fc0" { // the widest takes several cycles
+			t.Errorf("layer %s: %+v", name, f)
 		}
 	}
 }

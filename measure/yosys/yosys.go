@@ -86,8 +86,8 @@ func version(text string) string {
 // and the cells' models. It fails as Synthesize does, or with *NoModelsError.
 func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.Family) (netlist, models []byte,
 	err error) {
-	if f.Models == "" {
-		return nil, nil, &NoModelsError{f.Name}
+	if err := CheckNetlist(f); err != nil {
+		return nil, nil, err
 	}
 	if err := tools.Find("yosys", "yosys", Script); err != nil {
 		return nil, nil, err
@@ -103,6 +103,14 @@ func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.
 	const file = "netlist.out"
 	netlist, err = synthesize(ctx, sources, f.Simulated+" -top "+top+"; write_verilog -noattr "+file, file)
 	return netlist, models, err
+}
+
+// CheckNetlist fails with *NoModelsError where Netlist does.
+func CheckNetlist(f fpga.Family) error {
+	if f.Models == "" {
+		return &NoModelsError{f.Name}
+	}
+	return nil
 }
 
 // NoModelsError says that the cells of a family have no models for simulations.

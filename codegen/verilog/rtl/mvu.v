@@ -18,7 +18,7 @@ module mvu #(parameter SF=1, NB=1, NF=1, SIMD=1, PE=1, XB=1, WB=1, OB=1, AW=8, C
   // Stage 0: the step of the vector, the replay, and the block.
   reg [SB-1:0] sf; reg [FB-1:0] nf; reg [DB-1:0] wa; wire [BB-1:0] nb;
   wire lsf = (sf == SF-1), lnf = (nf == NF-1), lnb = (nb == NB-1), fresh = (nf == 0);
-  wire en, fire = en & (!fresh | s_valid), pixel = fire & lsf & lnb;
+  wire en; wire fire = en & (!fresh | s_valid), pixel = fire & lsf & lnb;
   assign s_ready = en & fresh;
   generate if (NF == NB) assign nb = nf;
   else begin: block

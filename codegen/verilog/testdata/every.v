@@ -128,27 +128,27 @@ module every_accelerator(
   // s31: from s28, 5x5x8; 1 of 3 bits a beat
   wire [2:0] s31_data; wire s31_valid, s31_ready;
 
-  // s32: from s31, 5x5x8; 8 of 3 bits a beat
-  wire [23:0] s32_data; wire s32_valid, s32_ready;
+  // s32: from s31, 5x5x8; 4 of 3 bits a beat
+  wire [11:0] s32_data; wire s32_valid, s32_ready;
 
-  // s33: window, 5x5x8 x 9 taps; 8 of 3 bits a beat
-  wire [23:0] s33_data; wire s33_valid, s33_ready;
+  // s33: window, 5x5x8 x 9 taps; 4 of 3 bits a beat
+  wire [11:0] s33_data; wire s33_valid, s33_ready;
 
-  // s34: from s33, 5x5x8 x 9 taps; 8 of 3 bits a beat
-  wire [23:0] s34_data; wire s34_valid, s34_ready;
+  // s34: from s33, 5x5x8 x 9 taps; 4 of 3 bits a beat
+  wire [11:0] s34_data; wire s34_valid, s34_ready;
 
-  // s35: "right_q", 5x5x12; 2 of 1 bits a beat
-  wire [1:0] s35_data; wire s35_valid, s35_ready;
+  // s35: "right_q", 5x5x12; 3 of 1 bits a beat
+  wire [2:0] s35_data; wire s35_valid, s35_ready;
 `ifdef RIPC_TAP
-  tap #(.W(2), .NAME("s35"), .LAST(0))
+  tap #(.W(3), .NAME("s35"), .LAST(0))
     tap_s35(clk, rst, s35_valid, s35_ready, s35_data);
 `endif
 
   // s36: from s30, 5x5x4; 1 of 1 bits a beat
   wire [0:0] s36_data; wire s36_valid, s36_ready;
 
-  // s37: from s35, 5x5x12; 2 of 1 bits a beat
-  wire [1:0] s37_data; wire s37_valid, s37_ready;
+  // s37: from s35, 5x5x12; 3 of 1 bits a beat
+  wire [2:0] s37_data; wire s37_valid, s37_ready;
 
   // s38: from s37, 5x5x12; 1 of 1 bits a beat
   wire [0:0] s38_data; wire s38_valid, s38_ready;
@@ -169,25 +169,28 @@ module every_accelerator(
   // s42: from s41, 2x2x16 x 4 taps; 1 of 1 bits a beat
   wire [0:0] s42_data; wire s42_valid, s42_ready;
 
-  // s43: "narrow_q", 2x2x6; 1 of 4 bits a beat
-  wire [3:0] s43_data; wire s43_valid, s43_ready;
+  // s43: "narrow_q", 2x2x6; 2 of 4 bits a beat
+  wire [7:0] s43_data; wire s43_valid, s43_ready;
 `ifdef RIPC_TAP
-  tap #(.W(4), .NAME("s43"), .LAST(0))
+  tap #(.W(8), .NAME("s43"), .LAST(0))
     tap_s43(clk, rst, s43_valid, s43_ready, s43_data);
 `endif
 
   // s44: from s43, 1x1x24; 1 of 4 bits a beat
   wire [3:0] s44_data; wire s44_valid, s44_ready;
 
-  // s45: "dense" sums, 1x1x10; 1 of 10 bits a beat
-  wire [9:0] s45_data; wire s45_valid, s45_ready;
+  // s45: from s44, 1x1x24; 1 of 4 bits a beat
+  wire [3:0] s45_data; wire s45_valid, s45_ready;
+
+  // s46: "dense" sums, 1x1x10; 1 of 10 bits a beat
+  wire [9:0] s46_data; wire s46_valid, s46_ready;
 `ifdef RIPC_TAP
-  tap #(.W(10), .NAME("s45"), .LAST(1))
-    tap_s45(clk, rst, s45_valid, s45_ready, s45_data);
+  tap #(.W(10), .NAME("s46"), .LAST(1))
+    tap_s46(clk, rst, s46_valid, s46_ready, s46_data);
 `endif
 
   assign s0_data = s_data; assign s0_valid = s_valid; assign s_ready = s0_ready;
-  assign m_data = s45_data; assign m_valid = s45_valid; assign s45_ready = m_ready;
+  assign m_data = s46_data; assign m_valid = s46_valid; assign s46_ready = m_ready;
 
   fifo #(.W(6), .D(2))
     fifo0(.clk(clk), .rst(rst), .s_data(s0_data), .s_valid(s0_valid), .s_ready(s0_ready), .m_data(s1_data), .m_valid(s1_valid), .m_ready(s1_ready));
@@ -226,7 +229,7 @@ module every_accelerator(
     fifo10(.clk(clk), .rst(rst), .s_data(s11_data), .s_valid(s11_valid), .s_ready(s11_ready), .m_data(s12_data), .m_valid(s12_valid), .m_ready(s12_ready));
 
   // of "groups"
-  mvu #(.SF(3), .NB(8), .NF(4), .SIMD(12), .PE(1), .XB(2), .WB(1), .OB(2), .AW(8), .CW(7), .OW(2), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(9), .OY(9), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu11"))
+  mvu #(.SF(3), .NB(8), .NF(4), .SIMD(12), .PE(1), .XB(2), .WB(1), .OB(2), .AW(8), .CW(7), .OW(2), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(9), .OY(9), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu11"))
     mvu11(.clk(clk), .rst(rst), .s_data(s12_data), .s_valid(s12_valid), .s_ready(s12_ready), .m_data(s13_data), .m_valid(s13_valid), .m_ready(s13_ready));
 
   fifo #(.W(2), .D(2))
@@ -286,27 +289,27 @@ module every_accelerator(
   fifo #(.W(3), .D(2))
     fifo28(.clk(clk), .rst(rst), .s_data(s28_data), .s_valid(s28_valid), .s_ready(s28_ready), .m_data(s31_data), .m_valid(s31_valid), .m_ready(s31_ready));
 
-  dwc #(.IW(3), .OW(24))
+  dwc #(.IW(3), .OW(12))
     dwc29(.clk(clk), .rst(rst), .s_data(s31_data), .s_valid(s31_valid), .s_ready(s31_ready), .m_data(s32_data), .m_valid(s32_valid), .m_ready(s32_ready));
 
   // of "right"
-  window #(.W(24), .F(1), .FG(1), .IX(5), .IY(5), .OX(5), .OY(5), .KX(3), .KY(3), .SX(1), .SY(1), .DX(2), .DY(2), .PL(2), .PT(2), .ROWS(16), .PAD(24'h0))
+  window #(.W(12), .F(2), .FG(2), .IX(5), .IY(5), .OX(5), .OY(5), .KX(3), .KY(3), .SX(1), .SY(1), .DX(2), .DY(2), .PL(2), .PT(2), .ROWS(16), .PAD(12'h0))
     window30(.clk(clk), .rst(rst), .s_data(s32_data), .s_valid(s32_valid), .s_ready(s32_ready), .m_data(s33_data), .m_valid(s33_valid), .m_ready(s33_ready));
 
-  fifo #(.W(24), .D(2))
+  fifo #(.W(12), .D(2))
     fifo31(.clk(clk), .rst(rst), .s_data(s33_data), .s_valid(s33_valid), .s_ready(s33_ready), .m_data(s34_data), .m_valid(s34_valid), .m_ready(s34_ready));
 
   // of "right"
-  mvu #(.SF(9), .NB(6), .NF(6), .SIMD(8), .PE(2), .XB(3), .WB(1), .OB(1), .AW(10), .CW(7), .OW(2), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu32"))
+  mvu #(.SF(18), .NB(4), .NF(4), .SIMD(4), .PE(3), .XB(3), .WB(1), .OB(1), .AW(10), .CW(6), .OW(3), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu32"))
     mvu32(.clk(clk), .rst(rst), .s_data(s34_data), .s_valid(s34_valid), .s_ready(s34_ready), .m_data(s35_data), .m_valid(s35_valid), .m_ready(s35_ready));
 
   fifo #(.W(1), .D(54))
     fifo33(.clk(clk), .rst(rst), .s_data(s30_data), .s_valid(s30_valid), .s_ready(s30_ready), .m_data(s36_data), .m_valid(s36_valid), .m_ready(s36_ready));
 
-  fifo #(.W(2), .D(8))
+  fifo #(.W(3), .D(6))
     fifo34(.clk(clk), .rst(rst), .s_data(s35_data), .s_valid(s35_valid), .s_ready(s35_ready), .m_data(s37_data), .m_valid(s37_valid), .m_ready(s37_ready));
 
-  dwc #(.IW(2), .OW(1))
+  dwc #(.IW(3), .OW(1))
     dwc35(.clk(clk), .rst(rst), .s_data(s37_data), .s_valid(s37_valid), .s_ready(s37_ready), .m_data(s38_data), .m_valid(s38_valid), .m_ready(s38_ready));
 
   // of "both"
@@ -324,13 +327,16 @@ module every_accelerator(
     fifo39(.clk(clk), .rst(rst), .s_data(s41_data), .s_valid(s41_valid), .s_ready(s41_ready), .m_data(s42_data), .m_valid(s42_valid), .m_ready(s42_ready));
 
   // of "narrow"
-  mvu #(.SF(64), .NB(6), .NF(6), .SIMD(1), .PE(1), .XB(1), .WB(1), .OB(4), .AW(7), .CW(2), .OW(4), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(2), .OY(2), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu40"))
+  mvu #(.SF(64), .NB(3), .NF(3), .SIMD(1), .PE(2), .XB(1), .WB(1), .OB(4), .AW(7), .CW(2), .OW(8), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(2), .OY(2), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu40"))
     mvu40(.clk(clk), .rst(rst), .s_data(s42_data), .s_valid(s42_valid), .s_ready(s42_ready), .m_data(s43_data), .m_valid(s43_valid), .m_ready(s43_ready));
 
+  dwc #(.IW(8), .OW(4))
+    dwc41(.clk(clk), .rst(rst), .s_data(s43_data), .s_valid(s43_valid), .s_ready(s43_ready), .m_data(s44_data), .m_valid(s44_valid), .m_ready(s44_ready));
+
   fifo #(.W(4), .D(24))
-    fifo41(.clk(clk), .rst(rst), .s_data(s43_data), .s_valid(s43_valid), .s_ready(s43_ready), .m_data(s44_data), .m_valid(s44_valid), .m_ready(s44_ready));
+    fifo42(.clk(clk), .rst(rst), .s_data(s44_data), .s_valid(s44_valid), .s_ready(s44_ready), .m_data(s45_data), .m_valid(s45_valid), .m_ready(s45_ready));
 
   // of "dense"
-  mvu #(.SF(24), .NB(10), .NF(10), .SIMD(1), .PE(1), .XB(4), .WB(1), .OB(0), .AW(10), .CW(5), .OW(10), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(1), .OY(1), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu42"))
-    mvu42(.clk(clk), .rst(rst), .s_data(s44_data), .s_valid(s44_valid), .s_ready(s44_ready), .m_data(s45_data), .m_valid(s45_valid), .m_ready(s45_ready));
+  mvu #(.SF(24), .NB(10), .NF(10), .SIMD(1), .PE(1), .XB(4), .WB(1), .OB(0), .AW(10), .CW(5), .OW(10), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(1), .OY(1), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu43"))
+    mvu43(.clk(clk), .rst(rst), .s_data(s45_data), .s_valid(s45_valid), .s_ready(s45_ready), .m_data(s46_data), .m_valid(s46_valid), .m_ready(s46_ready));
 endmodule
