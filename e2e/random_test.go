@@ -30,7 +30,7 @@ import (
 )
 
 var (
-	cases = flag.Int("cases", 0, "random networks that TestRandomNetworks compiles: 100, or 300 in make thorough, if it is 0")
+	cases = flag.Int("cases", 0, "random networks that TestRandomNetworks compiles: 60, or 300 in make thorough, if it is 0")
 	from  = flag.Int("from", 0, "the first of them")
 	only  = flag.String("targets", "", "their targets: a regular expression")
 )
@@ -50,7 +50,7 @@ func TestRandomNetworks(t *testing.T) {
 	defer stop()
 	n := *cases
 	if n == 0 {
-		n = 100
+		n = 60
 		if need.Thorough() {
 			n = 300
 		}

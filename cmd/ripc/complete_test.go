@@ -9,6 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"ripc/internal/need"
 )
 
 // offered is what the shell offers behind words, and the directive that goes with it.
@@ -147,7 +149,10 @@ func takesOffers(ts *testscript.TestScript, neg bool, args []string) {
 		if !strings.HasSuffix(ts.ReadFile("stdout"), noFiles+"\n") {
 			return // files
 		}
-		for _, value := range strings.Fields(answer) {
+		for i, value := range strings.Fields(answer) {
+			if i > 6 && !need.Part(i, 4) {
+				continue
+			}
 			err := ts.Exec(ripc, append(slices.Clone(args), "--"+f.Name, value)...)
 			if lack := slices.IndexFunc(absent, func(what string) bool { return strings.Contains(ts.ReadFile("stderr"), what) }); err != nil && lack >= 0 {
 				ts.Logf("--%s %s: not here: %s", f.Name, value, absent[lack])
