@@ -94,7 +94,7 @@ func meets(a, b deps.Access, extents map[string]int, loops []string) bool {
 	elements := func(x deps.Access, env map[string]int64) [][2]int64 {
 		var e [2]int64
 		for d, idx := range x.Idx {
-			e[d] = value(idx, env)
+			e[d] = deps.Evaluate(idx, env)
 		}
 		out := [][2]int64{e}
 		if x.Size != nil {
@@ -126,37 +126,6 @@ func meets(a, b deps.Access, extents map[string]int, loops []string) bool {
 		}
 	})
 	return found
-}
-
-// value computes an index.
-func value(e ir.Expr, env map[string]int64) int64 {
-	switch e := e.(type) {
-	case *ir.IntImm:
-		return e.V
-	case *ir.Var:
-		return env[e.Name]
-	case *ir.Binary:
-		a, b := value(e.A, env), value(e.B, env)
-		switch e.Op {
-		case ir.Add:
-			return a + b
-		case ir.Sub:
-			return a - b
-		case ir.Mul:
-			return a * b
-		case ir.Min:
-			return min(a, b)
-		case ir.Div:
-			q := a / b
-			if a%b < 0 {
-				q--
-			}
-			return q
-		case ir.Mod:
-			return ((a % b) + b) % b
-		}
-	}
-	panic(fmt.Sprintf("BUG: no value of %s", ir.ExprString(e)))
 }
 
 // TestCheck: each kind of loop, with the error or "" if it is legal.
@@ -368,7 +337,7 @@ func TestOnce(t *testing.T) {
 				for i := range loops[2].Extent {
 					var at [2]int64
 					for d, e := range idx {
-						at[d] = value(e, map[string]int64{"o": int64(o), "v": int64(v), "i": int64(i)})
+						at[d] = deps.Evaluate(e, map[string]int64{"o": int64(o), "v": int64(v), "i": int64(i)})
 					}
 					twice = twice || seen[at]
 					seen[at] = true

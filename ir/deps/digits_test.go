@@ -131,6 +131,8 @@ func Evaluate(e ir.Expr, env map[string]int64) int64 {
 			return a - b
 		case ir.Mul:
 			return a * b
+		case ir.Min:
+			return min(a, b)
 		case ir.Div:
 			return arith.FloorDiv(a, b)
 		case ir.Mod:
