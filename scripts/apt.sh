@@ -27,3 +27,22 @@ apt_install() {
 	say "apt-get install --no-install-recommends $*"
 	apt install -y --no-install-recommends "$@"
 }
+
+# install_programs WHAT OPTION PROGRAM:PACKAGE...: installs the packages of the programs that are missing; with --check it only
+# says which, and ends the script with 1. WHAT names them all.
+install_programs() {
+	local what=$1 option=$2 pair packages=()
+	shift 2
+	for pair; do
+		command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
+	done
+	if [ "${#packages[@]}" = 0 ]; then
+		say "$what are there; nothing to do"
+		return
+	fi
+	say "missing: ${packages[*]}"
+	[ "$option" != --check ] || exit 1
+	apt_update
+	apt_install "${packages[@]}"
+	say "done"
+}

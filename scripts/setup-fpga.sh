@@ -9,17 +9,5 @@ set -euo pipefail
 
 . "$(dirname "$0")/apt.sh"
 
-packages=()
-for pair in yosys:yosys verilator:verilator iverilog:iverilog nextpnr-ice40:nextpnr-ice40 icepack:fpga-icestorm g++:g++ make:make; do
-	command -v "${pair%%:*}" >/dev/null || packages+=("${pair#*:}")
-done
-if [ "${#packages[@]}" = 0 ]; then
-	say "yosys, verilator, iverilog and nextpnr-ice40 are there; nothing to do"
-	exit 0
-fi
-say "missing: ${packages[*]}"
-[ "${1:-}" != --check ] || exit 1
-
-apt_update
-apt_install "${packages[@]}"
-say "done"
+install_programs "yosys, verilator, iverilog and nextpnr-ice40" "${1:-}" yosys:yosys verilator:verilator iverilog:iverilog nextpnr-ice40:nextpnr-ice40 \
+	icepack:fpga-icestorm g++:g++ make:make

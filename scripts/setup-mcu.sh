@@ -9,16 +9,4 @@ set -euo pipefail
 
 . "$(dirname "$0")/apt.sh"
 
-packages=()
-command -v arm-none-eabi-gcc >/dev/null || packages+=(gcc-arm-none-eabi)
-command -v qemu-system-arm >/dev/null || packages+=(qemu-system-arm)
-if [ "${#packages[@]}" = 0 ]; then
-	say "arm-none-eabi-gcc and qemu-system-arm are there; nothing to do"
-	exit 0
-fi
-say "missing: ${packages[*]}"
-[ "${1:-}" != --check ] || exit 1
-
-apt_update
-apt_install "${packages[@]}"
-say "done"
+install_programs "arm-none-eabi-gcc and qemu-system-arm" "${1:-}" arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
