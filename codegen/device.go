@@ -4,11 +4,27 @@ import (
 	"bytes"
 	"fmt"
 
+	"ripc/internal/abi"
 	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/ir/deps"
+	"ripc/runtime/describe"
 	"ripc/targets"
 )
+
+// DeviceKernel is the kernel of f, which has launches, with its scratch. It fails with *ir.Error as
+// CheckBlocks does.
+func DeviceKernel(f *ir.Func, symbol string, t targets.Target, text []byte,
+	launches []describe.Launch) (Kernel, error) {
+	if err := CheckBlocks(f, t); err != nil {
+		return Kernel{}, err
+	}
+	d, err := deps.DeviceOf(f)
+	if err != nil {
+		return Kernel{}, err
+	}
+	return Kernel{Symbol: symbol, Text: text, Launches: launches, Scratch: abi.RoundUp(d.ScratchBytes())}, nil
+}
 
 // CheckBlocks fails with *ir.Error if a block of f takes more than the device t has. The help names
 // the knob.
@@ -35,8 +51,24 @@ func CheckBlocks(f *ir.Func, t targets.Target) error {
 	return nil
 }
 
-// Bundle is the file of a device's kernels, with the description and the constants.
-func (m *Image) Bundle(name string, kernels []byte) ([]byte, error) {
+// DeviceFiles makes the files of kinds of a device's kernels: their text, which is of kind text, or
+// bundles.
+func (m *Image) DeviceFiles(kinds []Kind, text Kind, kernels []byte) (map[Kind][]byte, error) {
+	files := map[Kind][]byte{}
+	for _, k := range kinds {
+		if files[k] = kernels; k == text {
+			continue
+		}
+		var err error
+		if files[k], err = m.bundle(container.Kernels+string(text), kernels); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// bundle is the file of a device's kernels, with the description and the constants.
+func (m *Image) bundle(name string, kernels []byte) ([]byte, error) {
 	description := []byte("{}")
 	if !m.NoDescribe {
 		var err error

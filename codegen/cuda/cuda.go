@@ -16,10 +16,8 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/abi"
 	"ripc/internal/container"
 	"ripc/ir"
-	"ripc/ir/deps"
 	"ripc/targets"
 )
 
@@ -52,15 +50,8 @@ const separator = "\n; next kernel\n"
 
 // Kernel makes LLVM text of f, a module for each kernel. It fails with *ir.Error if a block takes
 // more threads or memory than t has.
-func (b Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
 	modules, launches, err := emit.DeviceKernels(f, symbol, t, floats)
-	if err != nil {
-		return codegen.Kernel{}, err
-	}
-	if err := b.Limit(f, t); err != nil {
-		return codegen.Kernel{}, err
-	}
-	d, err := deps.DeviceOf(f)
 	if err != nil {
 		return codegen.Kernel{}, err
 	}
@@ -68,8 +59,7 @@ func (b Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *cod
 	for _, m := range modules {
 		texts = append(texts, string(m.LL))
 	}
-	return codegen.Kernel{Symbol: symbol, Text: []byte(strings.Join(texts, separator)), Launches: launches,
-		Scratch: abi.RoundUp(d.ScratchBytes())}, nil
+	return codegen.DeviceKernel(f, symbol, t, []byte(strings.Join(texts, separator)), launches)
 }
 
 // Limit fails with *ir.Error if a block of f takes more than t has.
@@ -95,15 +85,7 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 	if err != nil {
 		return nil, err
 	}
-	files := map[codegen.Kind][]byte{}
-	for _, k := range kinds {
-		if k == codegen.PTX {
-			files[k] = ptx
-		} else if files[k], err = m.Bundle(container.Kernels+"ptx", ptx); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
+	return m.DeviceFiles(kinds, codegen.PTX, ptx)
 }
 
 // assemble compiles all kernels of m, and joins them: the first one's head serves all.

@@ -13,10 +13,8 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/clike"
-	"ripc/internal/abi"
 	"ripc/internal/container"
 	"ripc/ir"
-	"ripc/ir/deps"
 	"ripc/targets"
 )
 
@@ -47,21 +45,13 @@ func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
 
 // Kernel makes OpenCL C of f, with its helpers before it. It fails with *ir.Error if a block takes
 // more threads or memory than t has.
-func (b Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
+func (Backend) Kernel(f *ir.Func, symbol string, t targets.Target, floats *codegen.Floats) (codegen.Kernel, error) {
 	u := clike.NewDevice(floats)
 	text, launches, err := u.DeviceKernels(f, symbol)
 	if err != nil {
 		return codegen.Kernel{}, err
 	}
-	if err := b.Limit(f, t); err != nil {
-		return codegen.Kernel{}, err
-	}
-	d, err := deps.DeviceOf(f)
-	if err != nil {
-		return codegen.Kernel{}, err
-	}
-	return codegen.Kernel{Symbol: symbol, Text: []byte(u.HelperText() + text), Launches: launches,
-		Scratch: abi.RoundUp(d.ScratchBytes())}, nil
+	return codegen.DeviceKernel(f, symbol, t, []byte(u.HelperText()+text), launches)
 }
 
 // Limit fails with *ir.Error if a block of f takes more than t has.
@@ -86,16 +76,5 @@ func (Backend) Files(_ context.Context, m *codegen.Image, kinds []codegen.Kind) 
 	head := fmt.Sprintf("/* The kernels of network %s, compiled by ripc %s for %s. Generated; do not edit. */\n",
 		m.Name, codegen.Comment(m.Version), m.Target.Name)
 	source := []byte(head + prelude + u.HelperText() + kernels.String())
-	files := map[codegen.Kind][]byte{}
-	for _, k := range kinds {
-		if k == codegen.CL {
-			files[k] = source
-			continue
-		}
-		var err error
-		if files[k], err = m.Bundle(container.Kernels+"cl", source); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
+	return m.DeviceFiles(kinds, codegen.CL, source)
 }

@@ -44,16 +44,17 @@ func machines() map[string][]aMachine {
 		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm || riscv64"),
 		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm || riscv64)"),
 
-		"runtime/load_linux.go":          build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
-		"runtime/load_other.go":          build("!linux || !(amd64 || arm64 || arm || riscv64) || ripc_static"),
-		"runtime/opencl/api_linux.go":    build("(amd64 || arm64) && !ripc_static"),
-		"runtime/cuda/driver_linux.go":   build("(amd64 || arm64) && !ripc_static"),
-		"runtime/cuda/driver_other.go":   build("!linux || !(amd64 || arm64) || ripc_static"),
-		"runtime/opencl/driver_linux.go": build("(amd64 || arm64) && !ripc_static"),
-		"runtime/opencl/driver_other.go": build("!linux || !(amd64 || arm64) || ripc_static"),
-		"runtime/session_linux.go":       build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
-		"runtime/team_linux.go":          build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
-		"runtime/threads_linux.go":       build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/load_linux.go":           build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/load_other.go":           build("!linux || !(amd64 || arm64 || arm || riscv64) || ripc_static"),
+		"runtime/opencl/api_linux.go":     build("(amd64 || arm64) && !ripc_static"),
+		"runtime/device/library_linux.go": build("(amd64 || arm64) && !ripc_static"),
+		"runtime/cuda/driver_linux.go":    build("(amd64 || arm64) && !ripc_static"),
+		"runtime/cuda/driver_other.go":    build("!linux || !(amd64 || arm64) || ripc_static"),
+		"runtime/opencl/driver_linux.go":  build("(amd64 || arm64) && !ripc_static"),
+		"runtime/opencl/driver_other.go":  build("!linux || !(amd64 || arm64) || ripc_static"),
+		"runtime/session_linux.go":        build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/team_linux.go":           build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
+		"runtime/threads_linux.go":        build("(amd64 || arm64 || arm || riscv64) && !ripc_static"),
 	}
 }
 

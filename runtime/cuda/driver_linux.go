@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
 	goruntime "runtime"
 	"time"
 	"unsafe"
@@ -70,29 +69,11 @@ func load() (*api, error) {
 		return nil, fmt.Errorf("no NVIDIA driver (%s)", Library)
 	}
 	a := &api{}
-	v := reflect.ValueOf(a).Elem()
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		name := field.Tag.Get("name")
-		if name == "" {
-			name = "cu" + field.Name
-		}
-		fn, err := purego.Dlsym(lib, name)
-		if err != nil {
-			return nil, fmt.Errorf("%s has no %s", Library, name)
-		}
-		purego.RegisterFunc(v.Field(i).Addr().Interface(), fn)
-	}
-	return a, nil
+	return a, device.Link(lib, Library, "cu", a)
 }
 
 // check turns a result of the driver into an error.
-func check(call string, code int32) error {
-	if code == 0 {
-		return nil
-	}
-	return &Error{Call: call, Code: code}
-}
+func check(call string, code int32) error { return device.Check("CUDA", call, code) }
 
 func find([]string) (device.Driver, error) {
 	a, err := load()
@@ -139,7 +120,7 @@ func (d *driver) Build(ptx []byte, launches []describe.Launch) error {
 		return d.ModuleLoadDataEx(&module, &text[0], 2, &options[0], &values[0])
 	})
 	goruntime.KeepAlive(log)
-	if e := (*Error)(nil); errors.As(err, &e) {
+	if e := (*device.CallError)(nil); errors.As(err, &e) {
 		message, _, _ := bytes.Cut(log, []byte{0})
 		e.Log = string(message)
 	}

@@ -4,11 +4,12 @@ package opencl
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"ripc/runtime/device"
 )
 
 // handle is an object of OpenCL.
@@ -64,25 +65,11 @@ func load() (*api, error) {
 		return nil, fmt.Errorf("%w (Debian: ocl-icd-libopencl1)", err)
 	}
 	a := &api{}
-	v := reflect.ValueOf(a).Elem()
-	for i := range v.NumField() {
-		name := "cl" + v.Type().Field(i).Name
-		fn, err := purego.Dlsym(lib, name)
-		if err != nil {
-			return nil, fmt.Errorf("%s has no %s", Library, name)
-		}
-		purego.RegisterFunc(v.Field(i).Addr().Interface(), fn)
-	}
-	return a, nil
+	return a, device.Link(lib, Library, "cl", a)
 }
 
 // check turns a result of OpenCL into an error.
-func check(call string, code int32) error {
-	if code == 0 {
-		return nil
-	}
-	return &Error{Call: call, Code: code}
-}
+func check(call string, code int32) error { return device.Check("OpenCL", call, code) }
 
 // unit is a device that a bundle may run on.
 type unit struct {

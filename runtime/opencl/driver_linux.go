@@ -62,7 +62,7 @@ func (d *driver) Build(source []byte, launches []describe.Launch) error {
 		return check("clCreateProgramWithSource", code)
 	}
 	if code = d.BuildProgram(d.program, 1, &d.chosen.id, "-cl-std=CL1.2", 0, 0); code != 0 {
-		return &Error{"clBuildProgram", code, d.buildLog()}
+		return &device.CallError{API: "OpenCL", Call: "clBuildProgram", Code: code, Log: d.buildLog()}
 	}
 	for _, l := range launches {
 		if d.kernels[l.Kernel] != 0 {

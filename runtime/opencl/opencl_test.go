@@ -44,7 +44,7 @@ func open(t *testing.T, kernel, threads string) error {
 
 // TestRefused: the driver's compiler is quoted, however much it says, and a missing kernel or too many threads are named.
 func TestRefused(t *testing.T) {
-	var failed *opencl.Error
+	var failed *device.CallError
 	for _, lines := range []int{1, 2000} {
 		err := open(t, "__kernel void f_0() {\n"+strings.Repeat("#warning here\n", lines)+"no_such_type x; }\n", "1")
 		if !errors.As(err, &failed) || failed.Call != "clBuildProgram" || strings.TrimSpace(failed.Log) == "" || strings.Contains(failed.Log, "\x00") {
