@@ -20,9 +20,6 @@ import (
 	"ripc/internal/tools"
 )
 
-// Script installs the programs that packages for FPGAs need.
-const Script = "scripts/setup-fpga.sh"
-
 // Simulator is a compiled simulation of a design.
 type Simulator struct {
 	design *dataflow.Design
@@ -86,7 +83,7 @@ func NewNetlist(ctx context.Context, d *dataflow.Design, core string, netlist, m
 func compile(ctx context.Context, d *dataflow.Design, sources map[string][]byte,
 	options ...string) (*Simulator, error) {
 	for _, tool := range []string{"verilator", "g++", "make"} {
-		if err := tools.Find(tool, tool, Script); err != nil {
+		if err := tools.Find(tool, tool); err != nil {
 			return nil, err
 		}
 	}

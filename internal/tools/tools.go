@@ -1,4 +1,4 @@
-// Package tools runs programs of the system, such as those for FPGAs.
+// Package tools runs the programs for FPGAs, such as Yosys, that the system has.
 package tools
 
 import (
@@ -15,11 +15,13 @@ import (
 // MissingError says that a program is missing, and how to get it.
 type MissingError struct {
 	Tool, Package string // Package is Debian's
-	Script        string // of this repository, which installs it
 }
 
+// script installs all of the programs.
+const script = "scripts/setup-fpga.sh"
+
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not installed: apt-get install %s, or run %s", e.Tool, e.Package, e.Script)
+	return fmt.Sprintf("%s is not installed: apt-get install %s, or run %s", e.Tool, e.Package, script)
 }
 
 // MissingTool marks errors about missing programs.
@@ -37,9 +39,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v\n%s", e.Tool, e.Err,
 func (e *Error) Unwrap() error { return e.Err }
 
 // Find fails with *MissingError if there is no program called name.
-func Find(name, debian, script string) error {
+func Find(name, debian string) error {
 	if _, err := exec.LookPath(name); err != nil {
-		return &MissingError{name, debian, script}
+		return &MissingError{name, debian}
 	}
 	return nil
 }

@@ -33,9 +33,6 @@ func (e *UnsupportedError) Error() string {
 // BadInput reports that the input is at fault.
 func (*UnsupportedError) BadInput() bool { return true }
 
-// script installs nextpnr and the programs that make bitstreams for iCE40.
-const script = "scripts/setup-fpga.sh"
-
 // Check fails with *UnsupportedError or *tools.MissingError if Route cannot work for t.
 func Check(t fpga.Target) error {
 	f := t.Family
@@ -49,7 +46,7 @@ func Check(t fpga.Target) error {
 		return e
 	}
 	for _, name := range []string{f.PlaceRoute, f.Pack} {
-		if err := tools.Find(name, f.Packages[name], script); err != nil {
+		if err := tools.Find(name, f.Packages[name]); err != nil {
 			return err
 		}
 	}

@@ -27,15 +27,12 @@ type Result struct {
 	Cells   map[string]int        `json:"cells"` // by type
 }
 
-// Script installs Yosys.
-const Script = "scripts/setup-fpga.sh"
-
 // Synthesize counts the cells of the module top in files, by name. Results are cached by content
 // and version. netlist, if not "", is a path for the netlist as JSON, which nextpnr reads; nothing
 // is cached then. It fails with *tools.MissingError or *tools.Error.
 func Synthesize(ctx context.Context, sources map[string][]byte, top string, f fpga.Family,
 	netlist string) (*Result, error) {
-	if err := tools.Find("yosys", "yosys", Script); err != nil {
+	if err := tools.Find("yosys", "yosys"); err != nil {
 		return nil, err
 	}
 	out, err := tools.Run(ctx, "", "yosys", "-V")
@@ -89,7 +86,7 @@ func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.
 	if err := CheckNetlist(f); err != nil {
 		return nil, nil, err
 	}
-	if err := tools.Find("yosys", "yosys", Script); err != nil {
+	if err := tools.Find("yosys", "yosys"); err != nil {
 		return nil, nil, err
 	}
 	program, err := exec.LookPath("yosys")
