@@ -106,9 +106,10 @@ func (a *FusedConv) SumBound() int64 {
 
 // Sums are the smallest and the largest sum of output channel o, with Add (bconv2d).
 func (a *FusedConv) Sums(o int) (lo, hi int64) {
-	for i := o; i < a.Ints.Len(); i += a.Out {
-		w := int64(a.Ints.At(i))
-		p, q := w*int64(a.X.Min), w*int64(a.X.Max)
+	weights := make([]float32, a.Ints.Len()/a.Out)
+	a.Ints.column(o, a.Out, weights)
+	for _, w := range weights {
+		p, q := int64(w)*int64(a.X.Min), int64(w)*int64(a.X.Max)
 		lo, hi = lo+min(p, q), hi+max(p, q)
 	}
 	if a.Add != nil {

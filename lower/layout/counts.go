@@ -198,31 +198,46 @@ func (c *Counts) pack(f *graph.FusedConv, inverted bool) {
 	planes := len(c.Coefs)
 	c.ones, c.rest = make([]int32, f.KH*f.KW*planes*f.Out), make([]uint32, f.Out)
 	words := c.Rows * c.Cols * c.Words
-	c.eachOne(f, inverted, func(tap, at, bit, j, o int) {
-		if at >= words {
-			c.rest[o] |= 1 << bit
+	c.eachRow(f, inverted, func(tap, at, bit int, sets []uint16) {
+		for j := range planes {
+			ones := c.ones[(tap*planes+j)*f.Out:][:f.Out]
+			for o, set := range sets {
+				ones[o] += int32(set >> j & 1)
+			}
 		}
-		c.ones[(tap*planes+j)*f.Out+o]++
+		for o, set := range sets {
+			if at >= words && set != 0 {
+				c.rest[o] |= 1 << bit
+			}
+		}
 	})
 	c.Weights = func() []uint32 {
 		if f.Ints.Len() == 0 {
 			return nil
 		}
 		all := make([]uint32, words*planes*f.Out)
-		c.eachOne(f, inverted, func(_, at, bit, j, o int) {
-			if at < words {
-				all[(at*planes+j)*f.Out+o] |= 1 << bit
+		c.eachRow(f, inverted, func(_, at, bit int, sets []uint16) {
+			if at >= words {
+				return
+			}
+			for j := range planes {
+				row := all[(at*planes+j)*f.Out:][:f.Out]
+				for o, set := range sets {
+					row[o] |= uint32(set) >> j & 1 << bit
+				}
 			}
 		})
 		return all
 	}
 }
 
-// eachOne calls yield for each 1 bit of the weights: the tap, the word and its bit, the plane j and
-// the filter o.
-func (c *Counts) eachOne(f *graph.FusedConv, inverted bool, yield func(tap, word, bit, j, o int)) {
+// eachRow calls yield for each input channel of each tap: the tap, the word and the bit in it, and
+// for each filter its weight's planes, a bit each.
+func (c *Counts) eachRow(f *graph.FusedConv, inverted bool, yield func(tap, word, bit int, sets []uint16)) {
+	if f.Ints.Len() == 0 {
+		return
+	}
 	by, sign := cutOf(f), signs(f)
-	planes, in := len(by.coefs), f.GroupIn()
 	// of the weights, then of negated weights
 	counted := slices.Concat(by.ofEach(f, inverted, 1), by.ofEach(f, inverted, -1))
 	values := f.W.Max - f.W.Min + 1
@@ -232,23 +247,15 @@ func (c *Counts) eachOne(f *graph.FusedConv, inverted bool, yield func(tap, word
 			first[o] += values
 		}
 	}
-	var at, bit, o, ch, tap int
-	for _, v := range f.Ints.All() {
-		if o == 0 {
-			at, bit = c.Counted.place(f, tap, ch)
+	weights, sets := make([]float32, f.Out), make([]uint16, f.Out)
+	for i := range f.KH * f.KW * f.GroupIn() {
+		f.Ints.Read(i*f.Out, weights)
+		for o, v := range weights {
+			sets[o] = counted[first[o]+int(v)]
 		}
-		if set := counted[first[o]+int(v)]; set != 0 {
-			for j := range planes {
-				if set>>j&1 != 0 {
-					yield(tap, at, bit, j, o)
-				}
-			}
-		}
-		if o++; o == f.Out {
-			if o, ch = 0, ch+1; ch == in {
-				ch, tap = 0, tap+1
-			}
-		}
+		tap, ch := i/f.GroupIn(), i%f.GroupIn()
+		at, bit := c.Counted.place(f, tap, ch)
+		yield(tap, at, bit, sets)
 	}
 }
 
