@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -117,17 +116,9 @@ func (e *Estimator) disassemble(ctx context.Context, lines []line) (map[[step]by
 	return texts, nil
 }
 
-// report is the part of llvm-mca's JSON that is read.
-type report struct {
-	CodeRegions []struct {
-		Name        string
-		SummaryView struct{ TotalCycles, Instructions int }
-	}
-}
-
-// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. A call costs
-// one cycle, not llvm-mca's hundred, since the called code is counted as well. llvm-mca omits lines
-// without known instructions from its report, which must not be empty, so an addition is appended.
+// analyze lets llvm-mca cost the lines of the tapes and stores the results in costs. llvm-mca omits
+// lines without known instructions from its report, which must not be empty, so an addition is
+// appended.
 func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, tapes []tape, costs []lineCost) error {
 	var asm bytes.Buffer
 	for _, t := range tapes {
@@ -150,19 +141,12 @@ func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, ta
 	}
 	fmt.Fprintf(&asm, "%[1]s LLVM-MCA-BEGIN end\n%[2]s\n%[1]s LLVM-MCA-END end\n", e.row.CommentMark,
 		e.row.Addition)
-	out, err := e.tools.Run(ctx, "llvm-mca", asm.Bytes(), "-mtriple="+e.row.Triple, "-mcpu="+e.row.Model,
-		"-mattr="+e.row.Attrs, "-iterations=1",
-		"-call-latency=1", "-skip-unsupported-instructions=any", "-instruction-info=false", "-resource-pressure=false",
-		"-json")
+	regions, err := e.tools.Analyze(ctx, e.row, asm.Bytes())
 	if err != nil {
 		return err
 	}
-	var r report
-	if err := json.Unmarshal(out, &r); err != nil {
-		return fmt.Errorf("llvm-mca's report: %w", err)
-	}
 	known := map[string]int{}
-	for k, c := range r.CodeRegions {
+	for k, c := range regions {
 		known[c.Name] = k
 	}
 	if _, ok := known["end"]; !ok {
@@ -173,7 +157,7 @@ func (e *Estimator) analyze(ctx context.Context, texts map[[step]byte][]byte, ta
 			n := s.end - s.first
 			c := lineCost{unknown: n}
 			if k, ok := known[strconv.Itoa(s.line)]; ok {
-				v := r.CodeRegions[k].SummaryView
+				v := regions[k].SummaryView
 				c = lineCost{cycles: v.TotalCycles, unknown: n - v.Instructions}
 			}
 			c.cycles += c.unknown

@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -64,26 +63,13 @@ func roundCycles(ctx context.Context, tools *toolchain.Tools, t targets.Target, 
 			n++
 		}
 	}
-	out, err := tools.Run(ctx, "llvm-mca", code.Bytes(), "-mtriple="+row.Triple, "-mcpu="+row.Model,
-		"-mattr="+row.Attrs, "-iterations=1", "-skip-unsupported-instructions=any", "-instruction-info=false",
-		"-resource-pressure=false", "-json")
+	regions, err := tools.Analyze(ctx, row, code.Bytes())
 	if err != nil {
 		return 0, err
 	}
-	var report struct {
-		CodeRegions []struct {
-			SummaryView struct {
-				BlockRThroughput float64
-				Instructions     int
-			}
-		}
+	if len(regions) != 1 || regions[0].SummaryView.BlockRThroughput == 0 {
+		return 0, fmt.Errorf("llvm-mca's report has no cycles of\n%s", code.Bytes())
 	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		return 0, fmt.Errorf("llvm-mca's report: %w", err)
-	}
-	if len(report.CodeRegions) != 1 || report.CodeRegions[0].SummaryView.BlockRThroughput == 0 {
-		return 0, fmt.Errorf("llvm-mca's report has no cycles:\n%s", out)
-	}
-	v := report.CodeRegions[0].SummaryView
+	v := regions[0].SummaryView
 	return v.BlockRThroughput + float64(n-v.Instructions), nil // the model lacks the others
 }
