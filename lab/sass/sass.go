@@ -206,7 +206,8 @@ func report(w io.Writer, log, text string) error {
 // String returns the counts, and the cycles for each word or product of matrices.
 func (l loop) String() string {
 	s := fmt.Sprintf("longest loop: %d instructions: %d popcounts, %d integer, %d memory, %d matrix; "+
-		"%.1f cycles of a warp", l.instructions, l.counts[popcounts], l.counts[integers], l.counts[memory], l.counts[matrices], l.cycles())
+		"%.1f cycles of a warp", l.instructions, l.counts[popcounts], l.counts[integers], l.counts[memory],
+		l.counts[matrices], l.cycles())
 	if n := l.counts[popcounts]; n > 0 {
 		s += fmt.Sprintf(", %.2f a popcount", l.cycles()/float64(n))
 	}
