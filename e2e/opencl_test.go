@@ -36,8 +36,8 @@ func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
 // TestExamplesOnDevice: a network with bits, floats, pools and a dense layer.
 func TestExamplesOnDevice(t *testing.T) { verifyOnDevice(t, "../examples/digits/digits.json") }
 
-// TestStrategiesOnDevice: the same network by each strategy for devices, where it applies. That of rows has shared buffers and
-// barriers.
+// TestStrategiesOnDevice: the same network by each strategy for devices, where it applies, at a random point. Most have shared
+// buffers and barriers.
 func TestStrategiesOnDevice(t *testing.T) {
 	const path = "../examples/digits/digits.json"
 	target, err := targets.Lookup("opencl-cpu")
@@ -48,7 +48,8 @@ func TestStrategiesOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"rows", "kernels"} {
+	random := rand.New(rand.NewPCG(7, 7))
+	for _, name := range []string{"one_block", "split_k", "rows", "pixels", "lanes", "kernels"} {
 		t.Run(name, func(t *testing.T) {
 			var sections []schedule.Section
 			for _, f := range p.Funcs {
@@ -57,7 +58,7 @@ func TestStrategiesOnDevice(t *testing.T) {
 					if s.Name != name {
 						continue
 					}
-					c, err := s.Build(l, strategy.Values{"threads": 64})
+					c, err := s.Build(l, s.Random(l, random))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -3,6 +3,7 @@
 //	go run ./lab TASK [--only REGEXP] [--rounds N] [--anew] [--missing] [--page]
 //	go run ./lab fit|judge --target T
 //	go run ./lab stale
+//	go run ./lab sass FILE.ptx --target T
 //
 // Each figure is kept in lab/data as soon as it is measured. A run that was stopped goes on where
 // it was, on the same day with the same code. Times are those of the machine that it runs on, which
@@ -28,6 +29,7 @@ import (
 	"ripc/lab/numbers"
 	"ripc/lab/peers"
 	"ripc/lab/records"
+	"ripc/lab/sass"
 	"ripc/lab/task"
 	"ripc/lab/tuner"
 	"ripc/lab/web"
@@ -55,7 +57,7 @@ func root() *cobra.Command {
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}
-	root.AddCommand(append(fit.Commands(), staleCommand())...)
+	root.AddCommand(append(fit.Commands(), staleCommand(), sass.Command())...)
 	return root
 }
 

@@ -72,6 +72,7 @@ func Program(ctx context.Context, g *graph.Graph, o Options) (*ir.Program, error
 	if err := inline.Moves(ctx, l.p, o.Target); err != nil {
 		return nil, err
 	}
+	inline.Merge(l.p, o.Target)
 	l.p.Arena = plan.Arena(l.p)
 	if o.Sketch {
 		return l.p, nil

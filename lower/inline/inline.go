@@ -1,7 +1,8 @@
 // Package inline removes stages that only move elements, such as the change of axes between a
 // caller's images and ripc's. The stage that reads such a stage's result reads its operand instead,
 // or the stages that write its operand write its result. Their Funcs get other indices, or a copy
-// of their own, which a schedule can compute for a few rows at a time.
+// of their own, which a schedule can compute for a few rows at a time. For devices it also merges
+// stages that compute (Merge).
 package inline
 
 import (

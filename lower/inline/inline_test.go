@@ -86,6 +86,19 @@ func results(t *rapid.T, p *ir.Program, in map[string][]byte) []byte {
 	return mem["y"]
 }
 
+// randomInputs makes contents of the inputs of p.
+func randomInputs(p *ir.Program) map[string][]byte {
+	in := map[string][]byte{}
+	for i, s := range p.Stages {
+		for k, b := range difftest.RandomArgs(p.FuncByName(s.Func), uint64(i)) {
+			if p.BufferByName(s.Args[k]).Kind == ir.InputBuf {
+				in[s.Args[k]] = b
+			}
+		}
+	}
+	return in
+}
+
 func machines() []targets.Target {
 	return []targets.Target{{}, {Arch: "x86_64"}, {Arch: "aarch64", InOrder: true}}
 }
@@ -147,14 +160,7 @@ func TestMoves(t *testing.T) {
 			funcs = append(funcs, ops.TransposeNumbers(&graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm behind")}, ir.F32, to))
 		}
 		p := program(funcs...)
-		in := map[string][]byte{}
-		for i, s := range p.Stages {
-			for k, b := range difftest.RandomArgs(p.FuncByName(s.Func), uint64(i)) {
-				if p.BufferByName(s.Args[k]).Kind == ir.InputBuf {
-					in[s.Args[k]] = b
-				}
-			}
-		}
+		in := randomInputs(p)
 		want := slices.Clone(results(t, p, in))
 		before := len(p.Stages)
 		if err := inline.Moves(t.Context(), p, target); err != nil {

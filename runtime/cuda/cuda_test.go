@@ -50,25 +50,28 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestStub runs TestStubbed in a process of its own, with a driver that has no GPU and writes what it is told.
+// TestStub runs TestStubbed in a process of its own, with a driver that has no GPU and writes what it is told. An old driver has
+// no graphs.
 func TestStub(t *testing.T) {
-	dir := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), need.Tool(t, "cc"), "-shared", "-fPIC", "-o", filepath.Join(dir, cuda.Library), "testdata/stub.c").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestStubbed$", "-test.v")
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "RIPC_STUB_LOG="+filepath.Join(dir, "log"))
-	if out, err = cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestStubbed") {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	log, err := os.ReadFile(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Repeat("f_0 3 1 1, 64 1 1, 0: 2.5\nf_1 1 1 1, 32 1 1, 0: 2.5\n", 2) + "destroyed\n"
-	if !strings.HasPrefix(string(log), want) {
-		t.Errorf("the driver was told\n%s\nnot\n%s", log, want)
+	const once = "f_0 3 1 1, 64 1 1, 0: 2.5\nf_1 1 1 1, 32 1 1, 0: 2.5\n"
+	for _, c := range []struct{ option, want string }{{"-DNEW", once + "graph:\n" + once + "graph:\n" + once}, {"-DOLD", once + once + once}} {
+		dir := t.TempDir()
+		out, err := exec.CommandContext(t.Context(), need.Tool(t, "cc"), c.option, "-shared", "-fPIC", "-o", filepath.Join(dir, cuda.Library), "testdata/stub.c").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestStubbed$", "-test.v")
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "RIPC_STUB_LOG="+filepath.Join(dir, "log"))
+		if out, err = cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestStubbed") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := c.want + "destroyed\n"; !strings.HasPrefix(string(log), want) {
+			t.Errorf("%s: the driver was told\n%s\nnot\n%s", c.option, log, want)
+		}
 	}
 }
 
@@ -90,7 +93,7 @@ func TestStubbed(t *testing.T) {
 	if err := s.SetInput(0, x[:]); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
+	for range 3 {
 		if err := s.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

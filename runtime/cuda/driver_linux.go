@@ -40,6 +40,7 @@ type api struct {
 	MemAlloc           func(m *handle, size uintptr) int32                      `name:"cuMemAlloc_v2"`
 	MemcpyHtoD         func(to handle, from unsafe.Pointer, size uintptr) int32 `name:"cuMemcpyHtoD_v2"`
 	MemcpyDtoH         func(to unsafe.Pointer, from handle, size uintptr) int32 `name:"cuMemcpyDtoH_v2"`
+	StreamCreate       func(stream *handle, flags uint32) int32
 	LaunchKernel       func(f handle, gx, gy, gz, bx, by, bz, shared uint32, stream handle, args, extra *uintptr) int32
 	EventCreate        func(e *handle, flags uint32) int32
 	EventRecord        func(e, stream handle) int32
@@ -55,32 +56,37 @@ func Open(path string) (*device.Session, error) {
 // driver is a GPU.
 type driver struct {
 	*api
+	*graphAPI   // nil of an old driver
 	gpu         int32
-	ctx         handle
+	ctx, stream handle
 	kernels     map[string]handle
-	begin, done handle // events around the kernels since the last Wait
-	running     bool
+	begin, done handle            // events around the kernels since the last Wait
+	waiting     []launch          // kernels since the last Wait
+	graphs      map[string]handle // by key; 0 of kernels that were launched once
 }
 
 // load finds the functions of Library: field F is cuF.
-func load() (*api, error) {
+func load() (*api, *graphAPI, error) {
 	lib, err := purego.Dlopen(Library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, fmt.Errorf("no NVIDIA driver (%s)", Library)
+		return nil, nil, fmt.Errorf("no NVIDIA driver (%s)", Library)
 	}
-	a := &api{}
-	return a, device.Link(lib, Library, "cu", a)
+	a, g := &api{}, &graphAPI{}
+	if device.Link(lib, Library, "cu", g) != nil {
+		g = nil
+	}
+	return a, g, device.Link(lib, Library, "cu", a)
 }
 
 // check turns a result of the driver into an error.
 func check(call string, code int32) error { return device.Check("CUDA", call, code) }
 
 func find([]string) (device.Driver, error) {
-	a, err := load()
+	a, g, err := load()
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{api: a, kernels: map[string]handle{}}
+	d := &driver{api: a, graphAPI: g, kernels: map[string]handle{}, graphs: map[string]handle{}}
 	if err := check("cuInit", d.Init(0)); err != nil {
 		return nil, err
 	}
@@ -136,7 +142,8 @@ func (d *driver) Build(ptx []byte, launches []describe.Launch) error {
 		}
 		d.kernels[l.Kernel] = f
 	}
-	return errors.Join(d.call("cuEventCreate", func() int32 { return d.EventCreate(&d.begin, 0) }),
+	return errors.Join(d.call("cuStreamCreate", func() int32 { return d.StreamCreate(&d.stream, 0) }),
+		d.call("cuEventCreate", func() int32 { return d.EventCreate(&d.begin, 0) }),
 		d.call("cuEventCreate", func() int32 { return d.EventCreate(&d.done, 0) }))
 }
 
@@ -158,39 +165,54 @@ func (d *driver) Read(m device.Memory, data []byte) error {
 	})
 }
 
+// Launch notes a kernel, which Wait begins with all others.
 func (d *driver) Launch(l describe.Launch, args []device.Arg) error {
-	if !d.running {
-		if err := d.call("cuEventRecord", func() int32 { return d.EventRecord(d.begin, 0) }); err != nil {
+	d.waiting = append(d.waiting, launch{l, args})
+	return nil
+}
+
+// launchAll launches kernels one by one.
+func (d *driver) launchAll(all []launch) error {
+	for _, l := range all {
+		places, pointers := make([]uint64, len(l.args)), make([]uintptr, len(l.args))
+		for i, a := range l.args {
+			places[i] = uint64(a.Memory) + uint64(a.Offset)
+			pointers[i] = uintptr(unsafe.Pointer(&places[i]))
+		}
+		err := d.call("cuLaunchKernel "+l.Kernel, func() int32 { // shared memory is declared by the kernel
+			return d.LaunchKernel(d.kernels[l.Kernel], uint32(l.Blocks), 1, 1, uint32(l.Threads), 1, 1, 0, d.stream,
+				&pointers[0], nil)
+		})
+		goruntime.KeepAlive(places)
+		if err != nil {
 			return err
 		}
-		d.running = true
 	}
-	places, pointers := make([]uint64, len(args)), make([]uintptr, len(args))
-	for i, a := range args {
-		places[i] = uint64(a.Memory) + uint64(a.Offset)
-		pointers[i] = uintptr(unsafe.Pointer(&places[i]))
-	}
-	err := d.call("cuLaunchKernel", func() int32 { // shared memory is declared by the kernel
-		return d.LaunchKernel(d.kernels[l.Kernel], uint32(l.Blocks), 1, 1, uint32(l.Threads), 1, 1, 0, 0, &pointers[0],
-			nil)
-	})
-	goruntime.KeepAlive(places)
-	return err
+	return nil
 }
 
 func (d *driver) Wait() (time.Duration, error) {
-	if !d.running {
+	if len(d.waiting) == 0 {
 		return 0, nil
 	}
-	d.running = false
-	var ms float32
-	err := d.call("cuEventRecord", func() int32 { return d.EventRecord(d.done, 0) })
+	record := func(e handle) error {
+		return d.call("cuEventRecord", func() int32 { return d.EventRecord(e, d.stream) })
+	}
+	err := record(d.begin)
+	if err == nil {
+		err = d.start()
+	}
+	if err == nil {
+		err = record(d.done)
+	}
 	if err == nil {
 		err = d.call("cuEventSynchronize", func() int32 { return d.EventSynchronize(d.done) })
 	}
+	var ms float32
 	if err == nil {
 		err = d.call("cuEventElapsedTime", func() int32 { return d.EventElapsedTime(&ms, d.begin, d.done) })
 	}
+	d.waiting = nil
 	return time.Duration(float64(ms) * float64(time.Millisecond)), err
 }
 

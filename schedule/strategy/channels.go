@@ -77,7 +77,7 @@ func buildChannels(b *builder, v Values) {
 	b.stagesBetween()
 	b.finish(t)
 	if v[unroll] == 1 {
-		b.writeOut(sums...)
+		b.writeOut(maxBody, sums...)
 	}
 }
 

@@ -8,19 +8,11 @@ import (
 )
 
 // Strategies for devices: each nest of loops becomes a kernel. Its independent loops are fused, and
-// divided into blocks of threads.
+// divided into blocks of threads. A block that shares buffers goes through the nests in it, one
+// after the other.
 
-// Knobs of strategies for devices.
-const (
-	threads = "threads" // of a block, at most
-	place   = "place"   // where sums are computed
-)
-
-// Values of place.
-const (
-	perChannel = iota // a thread has a channel, or a word of channels, of a position
-	perPixel          // a thread has all channels of a position
-)
+// threads is the knob of the most threads of a block.
+const threads = "threads"
 
 // kernels makes one kernel for each tensor of a Func, whatever the Func is.
 func kernels() Strategy {
@@ -28,86 +20,331 @@ func kernels() Strategy {
 		Name: "kernels", Text: "a kernel for each tensor", Machine: Device,
 		Applies: func(*Layer) (bool, string) { return true, "" },
 		Knobs:   func(l *Layer) []Knob { return []Knob{threadsKnob(l)} },
-		build:   func(b *builder, v Values) { b.bindNests(v[threads]) },
+		build:   func(b *builder, v Values) { b.bindKernels("", v[threads]) },
 	}
 }
 
-// pixels computes the sums and the epilogue of an output in one thread. Threads exchange nothing,
-// so it suits any device.
+// pixels computes all that an output needs in one thread. Threads exchange nothing, so it suits any
+// device.
 func pixels() Strategy {
 	return Strategy{
-		Name: "pixels", Text: "the sums of an output in one thread", Machine: Device,
+		Name: "pixels", Text: "all that an output needs in one thread", Machine: Device,
 		Applies: func(l *Layer) (bool, string) {
-			return l.sum.exists() && !l.mean.exists(), "it has no sums over windows, or a mean of them"
+			return !l.mean.exists() && len(tensors(l.Func)) > 0, "it has one tensor, or a mean of layers"
 		},
-		Knobs: func(l *Layer) []Knob {
-			return []Knob{threadsKnob(l), {place, "where sums are computed", []int{perChannel, perPixel}}}
-		},
+		Knobs: func(l *Layer) []Knob { return []Knob{threadsKnob(l), filtersKnob(l), unrollKnob()} },
 		build: func(b *builder, v Values) {
-			at := b.out.loop(b.channels())
-			if v[place] == perPixel {
-				at = b.out.loop(ir.Col)
+			if b.pad.exists() && len(b.before) == 0 {
+				b.may(steps.ComputeInline(b.pad.buf))
 			}
-			if at == "" {
-				b.errorf("the output has no loop over its %s", b.channels())
-				return
-			}
-			for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
-				b.must(steps.ComputeAt(buf, at))
-			}
-			b.bindNests(v[threads])
+			b.placeValues(v, "")
+			b.bindKernels("", v[threads])
 		},
 	}
 }
 
-// rows computes a row of the output in each block. Its threads share the rows of the input that
-// they read, with the border around them.
+// rows computes rows of the output in each block. Its threads share the rows of the input that they
+// read, with the border around them.
 func rows() Strategy {
 	return Strategy{
-		Name: "rows", Text: "a row in a block, which shares the input", Machine: Device,
+		Name: "rows", Text: "rows in a block, which shares the input", Machine: Device,
+		Applies: copiesRows,
+		Knobs: func(l *Layer) []Knob {
+			return []Knob{threadsKnob(l), blockKnob(tileH, l.rows()), filtersKnob(l), unrollKnob()}
+		},
+		build: func(b *builder, v Values) {
+			at := b.blockLoop(v)
+			b.placeValues(v, "")
+			b.placeCopies(at)
+			b.bindKernels(at, v[threads])
+		},
+	}
+}
+
+// channelLanes is rows with a thread for each channel. Threads that write words get the bits of
+// others from shared memory.
+func channelLanes() Strategy {
+	return Strategy{
+		Name: "lanes", Text: "a thread for each channel of a position, and bits by shared memory", Machine: Device,
 		Applies: func(l *Layer) (bool, string) {
-			return l.sum.exists() && !l.mean.exists() && l.pad.exists() && !l.table.exists() && len(l.before) == 0 &&
-					l.out.extent(ir.Row) > 1,
-				"it has no sums over windows of a copied input, or tables of them, or one row"
+			if ok, why := copiesRows(l); !ok {
+				return ok, why
+			}
+			return hasLoop(l.Func.Body, ir.Bit), "it writes no bits"
+		},
+		Knobs: func(l *Layer) []Knob {
+			return []Knob{threadsKnob(l), blockKnob(tileH, l.rows()), blockKnob(tileW, l.out.extent(ir.Col)),
+				{run, "neighbouring positions of a thread", []int{1, 2, 4}}, unrollKnob()}
+		},
+		build: func(b *builder, v Values) {
+			at := b.blockLoop(v)
+			b.placeValues(v, at)
+			b.placeCopies(at)
+			b.bindKernels(at, v[threads])
+		},
+	}
+}
+
+// splitSums divides the sums of a dense layer into parts, which threads of a block add up.
+func splitSums() Strategy {
+	return Strategy{
+		Name: "split_k", Text: "parts of a sum in the threads of a block", Machine: Device,
+		Applies: func(l *Layer) (bool, string) {
+			return l.sum.exists() && !l.float() && !l.mean.exists() && !l.table.exists() && !l.pad.exists() &&
+					l.out.extent(ir.Row)*l.out.extent(ir.Col) == 1 && l.sum.loops[ir.WeightPlane] == nil &&
+					l.sum.loops[ir.Plane] == nil && l.sum.extent(ir.Reduce) > 1,
+				"it has no integer sums of one position, or several planes of bits"
+		},
+		Knobs: func(l *Layer) []Knob {
+			all := divisorsUpTo(l.sum.extent(ir.Reduce), 32)[1:]
+			slices.Reverse(all)
+			if len(all) == 0 {
+				all = []int{l.sum.extent(ir.Reduce)}
+			}
+			return []Knob{threadsKnob(l), {part, "parts of a sum", all}}
+		},
+		build: buildSplitSums,
+	}
+}
+
+func buildSplitSums(b *builder, v Values) {
+	at := b.out.loop(b.channels())
+	if !b.packed {
+		n := divisorsUpTo(b.extent(at), ir.U32.Bits())
+		at, _ = b.divide(at, n[len(n)-1])
+	}
+	for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
+		b.must(steps.ComputeAt(buf, at))
+	}
+	sum := func(a ir.Axis) string { return b.sum.loop(a) }
+	parts, words := b.divide(sum(ir.Reduce), b.extent(sum(ir.Reduce))/v[part])
+	b.reorder(sum(ir.TapRow), sum(ir.TapCol), sum(ir.Channel), parts, words)
+	b.must(steps.Rfactor(b.sum.buf, parts, sum(ir.TapCol), b.sum.buf+".r"))
+	b.reorder(parts, sum(ir.Channel), words)
+	if n := divisorsUpTo(b.extent(words), maxWritten); len(n) > 1 {
+		_, inner := b.divide(words, n[len(n)-1])
+		b.unroll(b.find(inner))
+	}
+	b.bindKernels(at, v[threads])
+}
+
+// oneBlock computes all of a small Func in one block, tensor after tensor.
+func oneBlock() Strategy {
+	return Strategy{
+		Name: "one_block", Text: "all tensors in one block, which shares them", Machine: Device,
+		Applies: func(l *Layer) (bool, string) {
+			return !l.sum.exists() && l.out.loops[ir.Batch] != nil && len(allocs(l.Func.Body)) > 0 &&
+					l.out.extent(ir.Row)*l.out.extent(ir.Col) <= 1,
+				"it has sums of a layer, one tensor, or several positions"
 		},
 		Knobs: func(l *Layer) []Knob { return []Knob{threadsKnob(l)} },
 		build: func(b *builder, v Values) {
-			row, at := b.out.loop(ir.Row), b.out.loop(b.channels())
-			for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
-				b.must(steps.ComputeAt(buf, at))
+			at := b.out.loop(ir.Batch)
+			for _, buf := range tensors(b.Func) {
+				if b.buffers[buf].Bytes() > b.Target.Device.SharedBytes {
+					b.must(steps.ComputeInline(buf))
+				} else {
+					b.must(steps.ComputeAt(buf, at))
+				}
 			}
-			b.must(steps.ComputeAt(b.pad.buf, row))
-			b.must(steps.Share(b.pad.buf))
-			b.bindRow(row, v[threads])
+			b.bindKernels(at, v[threads])
 		},
 	}
 }
 
-// bindRow makes blocks of the loops from the outermost to row, and phases of the nests inside it.
-func (b *builder) bindRow(row string, threads int) {
+// tensors lists the buffers of a Func between its nests, the last first.
+func tensors(f *ir.Func) (all []string) {
+	for s := f.Body; ; {
+		a, ok := s.(*ir.Alloc)
+		if !ok {
+			slices.Reverse(all)
+			return all
+		}
+		all, s = append(all, a.Buf.Name), a.Body
+	}
+}
+
+// copiesRows reports whether l has sums over windows of a copied input, in several rows.
+func copiesRows(l *Layer) (ok bool, why string) {
+	return l.sum.exists() && !l.mean.exists() && l.pad.exists() && !l.table.exists() && l.out.extent(ir.Row) > 1,
+		"it has no sums over windows of a copied input, or tables of them, or one row"
+}
+
+// blockLoop divides the output into blocks of rows and, if there is a knob, of columns. It returns
+// the loop in which each iteration is a block.
+func (b *builder) blockLoop(v Values) string {
+	at, in := b.out.loop(ir.Row), ""
+	col := b.out.loop(ir.Col)
+	if v[tileH] > 1 {
+		at, in = b.divide(at, v[tileH])
+	}
+	if v[tileW] > 0 && v[tileW] < b.extent(col) {
+		outer, inner := b.divide(col, v[tileW])
+		b.reorder(at, outer, in, inner)
+		at = outer
+	}
+	return at
+}
+
+// placeCopies computes copies of the input in a block.
+func (b *builder) placeCopies(at string) {
+	for _, n := range append([]nest{b.pad}, b.before...) {
+		b.must(steps.ComputeAt(n.buf, at))
+	}
+}
+
+// placeValues computes the tensors between input and output where they are read: the sums of some
+// channels at once, in registers. With a loop of blocks, threads have a channel each, and the block
+// shares the values that become bits of words.
+func (b *builder) placeValues(v Values, block string) {
+	all := append(slices.Clone(b.between), b.sum.buf)
+	if !b.sum.exists() {
+		all = tensors(b.Func)
+	}
+	home, inThread := "", all
+	for i, buf := range all {
+		where := home
+		if home == "" {
+			if where = b.readingLoop(buf); where == "" {
+				continue // several nests read it
+			}
+			switch axis := b.find(where).Axis; {
+			case axis == ir.Bit && block != "":
+				home, inThread, where = nestsOf(b.f, map[string]bool{})[buf].loop(ir.Channel), all[i+1:], block
+			case axis == ir.Bit || axis == ir.Channel:
+				if n := v[filters]; n > 1 && b.extent(where)%n == 0 {
+					where, _ = b.divide(where, n)
+				}
+				home = where
+			}
+		}
+		b.must(steps.ComputeAt(buf, where))
+	}
+	if b.err != nil || !b.sum.exists() || home == "" {
+		return
+	}
+	if block != "" && len(inThread) == 0 {
+		b.tileColumns(home, v[run])
+	} else {
+		b.reorder(b.reduction()...)
+	}
+	for _, l := range loopsOf(b.serial(inThread...), ir.TapRow, ir.TapCol, ir.Row, ir.Col, ir.Channel) {
+		isReduction := (l.Axis == ir.TapRow || l.Axis == ir.TapCol) && written(l)[b.sum.buf]
+		if ir.FindLoop(b.find(home).Body, l.Var) != nil && !isReduction {
+			b.unroll(l)
+		}
+	}
+	if v[unroll] == 1 {
+		b.writeOut(maxWritten, b.sum.buf, b.sum.buf+".own")
+	}
+}
+
+// tileColumns lets a thread have the sums of a channel at n neighbouring positions.
+func (b *builder) tileColumns(channel string, n int) {
+	col := b.sum.loop(ir.Col)
+	if n < 2 || b.extent(col) < n || b.extent(col)%n != 0 {
+		return
+	}
+	outer, inner := b.divide(col, n)
+	order := []string{outer, channel}
+	for _, a := range []ir.Axis{ir.Plane, ir.TapRow, ir.TapCol, ir.Reduce, ir.WeightPlane} {
+		order = append(order, b.sum.loop(a))
+	}
+	b.reorder(append(order, inner)...)
+	b.may(steps.CacheWrite(b.sum.buf, channel, b.sum.buf+".own"))
+	b.unroll(loopsOf(b.serial(b.sum.buf, b.sum.buf+".own"), ir.Col)...)
+}
+
+// readingLoop returns the innermost loop that has all loads of a buffer, or "".
+func (b *builder) readingLoop(buf string) (loop string) {
+	reads := func(s ir.Stmt) (n int) {
+		for t := range ir.Stmts(s) {
+			if st, ok := t.(*ir.Store); ok && st.Buf == buf {
+				continue // adds up
+			}
+			for e := range ir.Exprs(t) {
+				n += len(slices.DeleteFunc(loads(e), func(ld *ir.Load) bool { return ld.Buf != buf }))
+			}
+		}
+		return n
+	}
+	all := reads(b.f.Body)
+	for s := range ir.Stmts(b.f.Body) {
+		if l, ok := s.(*ir.For); ok && all > 0 && reads(l) == all && !written(l)[buf] {
+			loop = l.Var
+		}
+	}
+	return loop
+}
+
+// bindKernels makes kernels of the nests. Each iteration of the loop at becomes a block, which goes
+// through the nests in it and shares the buffers between them; other nests have blocks of threads.
+func (b *builder) bindKernels(at string, threads int) {
 	if b.err != nil {
 		return
 	}
-	if n := ir.FindAlloc(b.f.Body, b.pad.buf).Buf.Bytes(); n > b.Target.Device.SharedBytes {
-		b.errorf("a row's input takes %d bytes of shared memory, and a block has %d", n, b.Target.Device.SharedBytes)
-		return
-	}
-	for _, loop := range outerLoops(b.f.Body) {
+	for _, loop := range outerLoops(b.f.Body, false) {
 		chain := b.independentLoops(loop)
-		at := slices.Index(chain, row)
-		if at < 0 {
+		i := slices.Index(chain, at)
+		if i < 0 {
+			b.cacheSums(loop)
 			b.bindNest(loop, threads, ir.Blocks)
 			continue
 		}
-		for _, l := range chain[:at+1] {
+		for _, l := range chain[:i+1] {
 			b.must(steps.Bind(l, ir.Blocks))
 		}
-		for _, phase := range outerLoops(b.find(row).Body) {
+		b.shareAllocs(b.find(at).Body)
+		for _, phase := range outerLoops(b.find(at).Body, true) {
+			b.cacheSums(phase)
 			b.bindNest(phase, threads, ir.Serial)
 		}
 	}
 	b.must(steps.Sync())
 }
+
+// shareAllocs shares the allocs between the nests of a block.
+func (b *builder) shareAllocs(s ir.Stmt) {
+	bytes := 0
+	var share func(s ir.Stmt)
+	share = func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.Block:
+			for _, t := range s.Stmts {
+				share(t)
+			}
+		case *ir.Alloc:
+			bytes += s.Buf.Bytes()
+			b.must(steps.Share(s.Buf.Name))
+			share(s.Body)
+		case *ir.For:
+			if s.Extent == 1 {
+				share(s.Body)
+			}
+		}
+	}
+	if share(s); bytes > b.Target.Device.SharedBytes {
+		b.errorf("the buffers of a block take %d bytes of shared memory, and it has %d", bytes,
+			b.Target.Device.SharedBytes)
+	}
+}
+
+// divisorsUpTo lists the divisors of n up to most.
+func divisorsUpTo(n, most int) []int {
+	return slices.DeleteFunc(divisors(n), func(k int) bool { return k > most })
+}
+
+// blockKnob is the number of rows or columns of a block: a divisor of n.
+func blockKnob(name string, n int) Knob {
+	return Knob{name, "rows or columns of the output in a block", divisorsUpTo(n, 64)}
+}
+
+// filtersKnob is the number of channels with sums in a thread's registers.
+func filtersKnob(*Layer) Knob {
+	return Knob{filters, "channels with sums in a thread's registers", []int{1, 2, 4, 8}}
+}
+
+func unrollKnob() Knob { return Knob{unroll, "write the inner loops of a sum out", []int{1, 0}} }
 
 // threadsKnob lists powers of two, the usual one first.
 func threadsKnob(l *Layer) Knob {
@@ -117,29 +354,19 @@ func threadsKnob(l *Layer) Knob {
 	})}
 }
 
-// bindNests binds the loops of each nest, and ends the schedule.
-func (b *builder) bindNests(threads int) {
-	if b.err != nil {
-		return
-	}
-	d := outerLoops(b.f.Body)
-	for _, loop := range d {
-		b.cacheSums(loop)
-		b.bindNest(loop, threads, ir.Blocks)
-	}
-	b.must(steps.Sync())
-}
-
-// outerLoops lists the outermost loops of nests.
-func outerLoops(s ir.Stmt) (all []string) {
+// outerLoops lists the outermost loops of nests; inBlock looks inside of loops of one iteration.
+func outerLoops(s ir.Stmt, inBlock bool) (all []string) {
 	switch s := s.(type) {
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			all = append(all, outerLoops(t)...)
+			all = append(all, outerLoops(t, inBlock)...)
 		}
 	case *ir.Alloc:
-		return outerLoops(s.Body)
+		return outerLoops(s.Body, inBlock)
 	case *ir.For:
+		if inBlock && s.Extent == 1 {
+			return outerLoops(s.Body, inBlock)
+		}
 		return []string{s.Var}
 	}
 	return all

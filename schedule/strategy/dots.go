@@ -51,7 +51,7 @@ func buildDots(b *builder, v Values) {
 	b.stagesBetween()
 	b.finish(t)
 	if v[unroll] == 1 {
-		b.writeOut(sums...)
+		b.writeOut(maxBody, sums...)
 	}
 }
 

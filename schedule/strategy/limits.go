@@ -16,6 +16,7 @@ const (
 	maxRow     = 32            // positions of a row that keep all byte sums until the output is written
 	maxCarried = 4             // positions of a tile with sums and carries
 	maxBody    = 6             // reduction steps that are unrolled into one loop body
+	maxWritten = 16            // the same, in a thread of a device
 	maxPairs   = 8             // pairs of words that one loop body counts
 	maxStarts  = 8             // positions of a row that set their sums one after the other
 	maxBytes   = 31            // counts of up to 8 that a byte can sum

@@ -375,13 +375,13 @@ func (b *builder) positions(t tiled) {
 	}
 }
 
-// writeOut unrolls the innermost loops of the sums while the body stays small. It is the last step,
-// when the size of all other code is known.
-func (b *builder) writeOut(bufs ...string) {
+// writeOut unrolls the innermost loops of the sums while the body has at most `most` steps. It is
+// the last step, when the size of all other code is known.
+func (b *builder) writeOut(most int, bufs ...string) {
 	n := 1
 	for _, a := range []ir.Axis{ir.WeightPlane, ir.Reduce, ir.TapCol, ir.TapRow, ir.Plane} {
 		for _, l := range loopsOf(b.serial(bufs...), a) {
-			if n *= l.Extent; n > maxBody {
+			if n *= l.Extent; n > most {
 				return
 			}
 			if l.Extent > 1 {

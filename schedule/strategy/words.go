@@ -75,7 +75,7 @@ func buildTile(b *builder, v Values) {
 	b.stagesBetween()
 	b.finish(t)
 	if v[unroll] == 1 && v[byLane] == 0 {
-		b.writeOut(b.sum.buf)
+		b.writeOut(maxBody, b.sum.buf)
 	}
 }
 
@@ -115,7 +115,7 @@ func carrySave() Strategy {
 			b.stagesBetween()
 			b.finish(t)
 			if v[unroll] == 1 {
-				b.writeOut(b.sum.buf, sums, carries)
+				b.writeOut(maxBody, b.sum.buf, sums, carries)
 			}
 		},
 	}

@@ -1,4 +1,5 @@
-/* A driver without a GPU: memory is the host's, and a launch writes its grid and the numbers that its arguments point to. */
+/* A driver without a GPU: memory is the host's, and a launch writes its grid and the numbers that its arguments point to. A graph
+   keeps that text until it is launched. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,26 @@ int cuModuleGetFunction(const char **f, ptr m, const char *name) { *f = strdup(n
 int cuMemAlloc_v2(ptr *p, size_t n) { *p = (ptr)aligned_alloc(256, (n + 255) / 256 * 256); return 0; }
 int cuMemcpyHtoD_v2(ptr to, const void *from, size_t n) { memcpy((void *)to, from, n); return 0; }
 int cuMemcpyDtoH_v2(void *to, ptr from, size_t n) { memcpy(to, (void *)from, n); return 0; }
+static char captured[1 << 12];
+static int capturing;
+
+int cuStreamCreate(ptr *s, unsigned f) { *s = 5; return f; }
+#ifndef OLD
+int cuStreamBeginCapture_v2(ptr s, int mode) { capturing = s == 5 && mode == 1; captured[0] = 0; return !capturing; }
+int cuStreamEndCapture(ptr s, ptr *g) { capturing = 0; *g = (ptr)captured; return s != 5; }
+int cuGraphInstantiateWithFlags(ptr *e, ptr g, unsigned long long f) { *e = (ptr)strdup((char *)g); return f != 0; }
+int cuGraphLaunch(ptr e, ptr s) { fprintf(out(), "graph:\n%s", (char *)e); return s != 5; }
+#endif
 int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
     ptr stream, void **args, void **extra)
 {
-    fprintf(out(), "%s %u %u %u, %u %u %u, %u: %g\n", f, gx, gy, gz, bx, by, bz, shared, **(float **)args[0]);
-    return 0;
+    char *to = captured + strlen(captured);
+    snprintf(to, captured + sizeof captured - to, "%s %u %u %u, %u %u %u, %u: %g\n", f, gx, gy, gz, bx, by, bz, shared, **(float **)args[0]);
+    if (!capturing) {
+        fputs(to, out());
+        *to = 0;
+    }
+    return stream != 5;
 }
 int cuEventCreate(ptr *e, unsigned f) { *e = 3; return 0; }
 int cuEventRecord(ptr e, ptr s) { return 0; }
