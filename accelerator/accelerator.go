@@ -209,6 +209,12 @@ func engineName(e dataflow.Engine) string {
 		return "pool"
 	case *dataflow.Add:
 		return "sum"
+	case *dataflow.Lookup:
+		return "table"
+	case *dataflow.Flip:
+		return "inversion"
+	case *dataflow.Crop:
+		return "window"
 	}
 	return "concatenation"
 }

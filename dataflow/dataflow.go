@@ -13,7 +13,6 @@ import (
 	"fmt"
 
 	"ripc/graph"
-	"ripc/graph/scalar"
 )
 
 // Stream is a valid/ready channel of beats with Lanes elements of Bits bits. Pixels come in
@@ -50,6 +49,7 @@ type Unit struct {
 	Cycles       int // for one picture, if nothing stalls; 0 for plumbing, which takes its beats'
 	mvu          *MVU
 	fold         Fold
+	prove        func() (sums int64, why string) // of a unit with memories
 }
 
 // Param is a parameter of a module: an int, a Word or a text.
@@ -125,7 +125,6 @@ type Stage struct {
 	Name   string // the node's
 	Inputs []string
 	Output string
-	Type   scalar.LevelType // of the output; the zero value is that of sums
 	Engine Engine
 }
 

@@ -97,7 +97,8 @@ func reasons(refusals []dataflow.Refusal) string {
 // TestDefinition: the definition of each stream is the interpreter's tensor.
 func TestDefinition(t *testing.T) {
 	for _, name := range []string{"fpga/every.json", "qonnx/digits_w1a2.onnx", "architectures/lsq_w2a2.onnx",
-		"architectures/bnn.onnx", "twin/bipolar2.json", "architectures/finn_mlp4_w1a1.onnx"} {
+		"architectures/bnn.onnx", "twin/shortcuts.json", "architectures/spelled_where.onnx", "twin/bipolar2.json", "architectures/finn_mlp4_w1a1.onnx", "integers/tfl_block_s8.tflite",
+		"integers/qlinear_fire_s8.onnx", "fewbits/mean_2x2.onnx", "integers/qdq_average_s8.onnx"} {
 		s, err := dataflow.NewSegment(fused(t, name))
 		if err != nil {
 			t.Fatal(err)
@@ -116,15 +117,24 @@ func TestDefinition(t *testing.T) {
 			}
 			job.Inputs = append(job.Inputs, data)
 		}
+		levels := map[string][]int64{}
+		see := func(tensor string, data []byte) {
+			for _, b := range data {
+				if g.Value(tensor).Signed {
+					b ^= 128
+				}
+				levels[tensor] = append(levels[tensor], dataflow.Ascending(g.Value(tensor).LevelType, int64(b)))
+			}
+		}
+		if i := slices.Index(g.Inputs, s.In); i >= 0 {
+			see(s.In, job.Inputs[i])
+		}
 		r, err := engine.Interpret(p, d, nil).Run(t.Context(), []engine.Job{job})
 		if err != nil {
 			t.Fatal(err)
 		}
-		levels := map[string][]int64{}
 		for i, tensor := range names {
-			for _, b := range r[0].Outputs[i] {
-				levels[tensor] = append(levels[tensor], dataflow.Ascending(g.Value(tensor).LevelType, int64(b)))
-			}
+			see(tensor, r[0].Outputs[i])
 		}
 		if levels[s.In] == nil {
 			t.Fatalf("%s: the interpreter does not show %q", name, s.In)
@@ -138,41 +148,34 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
-// TestMutants: a change of any word of a memory that some sum shows is found by the proof.
+// TestMutants: the proof finds every change of a threshold, a start, a weight, a width, a bit of a memory or the depth of a FIFO.
+// Of starts and thresholds only those count that change the level of a sum.
 func TestMutants(t *testing.T) {
-	const mutants = 150
+	const each, most = 50, 10000
 	random := rand.New(rand.NewPCG(1, 2))
-	found := 0
-	for _, name := range []string{"fpga/every.json", "architectures/finn_mlp4_w1a2.onnx"} {
-		d := design(t, name)
-		var with []*dataflow.Unit
-		for _, u := range d.Units {
-			if len(u.ROMs) > 0 {
-				with = append(with, u)
-			}
-		}
-		for range mutants {
-			u := with[random.IntN(len(with))]
-			r := u.ROMs[random.IntN(len(u.ROMs))]
-			w := r.Words[random.IntN(len(r.Words))]
-			k := random.IntN(len(w.Fields))
-			old := w.Fields[k]
-			w.Fields[k] ^= 1 << random.IntN(w.Width)
-			sums, err := d.Prove()
-			// The mutant is the same engine if every sum becomes the same level: an offset moved between two sums.
-			if err != nil {
-				found++
-				if wrong := (*dataflow.ProofError)(nil); !errors.As(err, &wrong) || wrong.Layer != u.Layer {
-					t.Errorf("%s, %s%s: %v after %d sums", name, u.Name, r.Suffix, err, sums)
-				}
-			} else if r.Suffix == u.ROMs[0].Suffix {
-				t.Errorf("%s: a weight of %s was changed, and is proved", name, u.Name)
-			}
-			w.Fields[k] = old
-		}
+	var designs []*dataflow.Design
+	for _, name := range []string{"fpga/every.json", "twin/shortcuts.json", "architectures/spelled_where.onnx"} {
+		designs = append(designs, design(t, name))
 	}
-	if found < 2*mutants*9/10 {
-		t.Errorf("%d of %d changes are found", found, 2*mutants)
+	for _, kind := range []string{"weight", "start", "threshold", "bit", "width", "FIFO"} {
+		found, unseen := 0, 0
+		for found < each && unseen < most {
+			m := designs[random.IntN(len(designs))].Mutants()[kind](random)
+			_, err := m.Prove()
+			wrong := (*dataflow.ProofError)(nil)
+			switch {
+			case !m.Matters():
+				unseen++
+			case errors.As(err, &wrong) && (m.Layer == "" || m.Layer == wrong.Layer):
+				found++
+			default:
+				t.Fatalf("a %s of layer %q: %v", kind, m.Layer, err)
+			}
+			m.Undo()
+		}
+		if t.Logf("%s: %d changes are found, %d others matter to no sum", kind, found, unseen); found < each {
+			t.Errorf("%s: %d changes that matter", kind, found)
+		}
 	}
 }
 

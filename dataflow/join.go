@@ -1,9 +1,13 @@
 package dataflow
 
-// Add is the sum of two tensors of unipolar levels of one scale.
+import "ripc/graph/scalar"
+
+// Add is the sum of two tensors of levels: of each as its term says.
 type Add struct {
 	Shape
-	Bits int
+	Bits  int
+	Terms [2]scalar.Term
+	Tops  [2]int // highest levels
 }
 
 // Work implements Engine.
@@ -18,7 +22,13 @@ func (a *Add) lag() int { return 0 }
 func (a *Add) Eval(in [][]int64) []int64 {
 	y := make([]int64, len(in[0]))
 	for i := range y {
-		y[i] = in[0][i] + in[1][i]
+		for k, t := range a.Terms {
+			l := in[k][i]
+			if t.Flipped {
+				l = int64(a.Tops[k]) - l
+			}
+			y[i] += l << t.Shift
+		}
 	}
 	return y
 }
@@ -28,7 +38,9 @@ func (a *Add) build(d *Design, s *Stage, in []*Stream) *Stream {
 	y := d.stream(&Stream{Tensor: s.Output, Note: "sum", Shape: a.Shape, Bits: a.Bits, Lanes: in[0].Lanes, Taps: 1})
 	u := d.unit("addl", s.Name)
 	u.Cycles = y.Beats()
-	u.Params = []Param{{"L", y.Lanes}, {"A", in[0].Bits}, {"B", in[1].Bits}, {"O", a.Bits}}
+	u.Params = []Param{{"L", y.Lanes}, {"A", in[0].Bits}, {"B", in[1].Bits}, {"O", a.Bits},
+		{"SA", a.Terms[0].Shift}, {"SB", a.Terms[1].Shift}, {"FA", boolInt(a.Terms[0].Flipped)},
+		{"FB", boolInt(a.Terms[1].Flipped)}}
 	d.connect(u, in, []*Stream{y})
 	return y
 }

@@ -42,38 +42,34 @@ type MVU struct {
 // maxLevelBits bounds the levels that thresholds make: a memory's file has one digit for a bit.
 const maxLevelBits = 8
 
-// newMVU is the engine of n, a bconv2d, or a reason why there is none.
-func newMVU(g *graph.Graph, n *graph.Node) (*MVU, string) {
-	x, y, c := g.Value(n.Inputs[0]), g.Value(n.Output), n.Attrs.(*graph.FusedConv)
+// newMVU is the engine of c over x for levels of some bits (0: sums) by a rule, or a reason why
+// there is none.
+func newMVU(x *graph.Value, c *graph.FusedConv, levelBits int, r rule) (*MVU, string) {
 	in, _ := shapeOf(x)
 	e := &c.Epilogue
+	atBorders := func(s scalar.Step) bool { return max(len(s.A), len(s.B)) > c.Out }
 	switch {
 	case c.Window != nil:
 		return nil, "weights with an offset need the sums of windows"
-	case len(e.Joins) > 0:
-		return nil, "its sums meet another tensor in floats"
-	case y.Bits > maxLevelBits:
-		return nil, fmt.Sprintf("it makes levels of %d bits", y.Bits)
+	case levelBits == 0 && len(e.Joins) > 0:
+		return nil, meetsFloats
+	case levelBits == 0 && slices.ContainsFunc(e.Steps, atBorders):
+		return nil, "its float steps differ at the borders of pictures"
+	case levelBits > maxLevelBits:
+		return nil, fmt.Sprintf("it makes levels of %d bits", levelBits)
 	case c.X.Bits() != x.Bits:
 		return nil, fmt.Sprintf("its input's integers do not fill %d bits", x.Bits)
 	}
-	m := &MVU{Conv: c, In: in, XBits: x.Bits, YBits: y.Bits, Step: int64(c.X.Step), Thresholds: e.Thresholds}
+	m := &MVU{Conv: c, In: in, XBits: x.Bits, YBits: levelBits, Step: int64(c.X.Step), Thresholds: e.Thresholds,
+		rule: r}
 	oh, ow := c.OutSize(in.H, in.W)
 	m.Out = Shape{oh, ow, c.Out}
-	atBorders := func(s scalar.Step) bool { return max(len(s.A), len(s.B)) > c.Out }
-	if !y.Encoded() && slices.ContainsFunc(e.Steps, atBorders) {
-		return nil, "its float steps differ at the borders of pictures"
-	}
-	why := ""
-	if m.rule, why = ruleOf(c, y.Bits); why != "" {
-		return nil, why
-	}
 	for _, w := range c.Ints.All() {
 		m.ints = append(m.ints, int64(w))
 	}
 	m.readWeights()
 	m.readBorders()
-	if e.Thresholds == nil && y.Encoded() {
+	if e.Thresholds == nil && levelBits > 0 {
 		m.Thresholds = m.searchThresholds()
 	}
 	return m, ""
@@ -182,7 +178,7 @@ func (m *MVU) Output() Shape { return m.Out }
 func (m *MVU) lag() int {
 	c := m.Conv
 	dh, dw := c.Dilation()
-	return max(0, (c.KH-1)*dh-c.Pad.Top)*m.In.W + max(0, (c.KW-1)*dw-c.Pad.Left) + 3
+	return max(0, (c.KH-1)*dh-c.Pad.Top)*m.In.W + max(0, (c.KW-1)*dw-c.Pad.Left) + windowStart
 }
 
 // unit is the change of S for 1 in the accumulator.
@@ -449,7 +445,7 @@ func (m *MVU) build(d *Design, s *Stage, in []*Stream) *Stream {
 		{"EACH", each}, {"WBLK", boolInt(f.Block)}, {"SH", m.shift}, {"CR", m.Rows.Count()}, {"CC", m.Cols.Count()},
 		{"OX", m.Out.W}, {"OY", m.Out.H}, {"RF", m.Rows.First}, {"RL", m.Rows.Last}, {"CF", m.Cols.First},
 		{"CL", m.Cols.Last}, {"FILE", u.Name}}
-	u.ROMs = m.roms(f, acc)
+	u.ROMs, u.prove = m.roms(f, acc), func() (int64, string) { return m.prove(u) }
 	d.connect(u, []*Stream{x}, []*Stream{y})
 	return y
 }
@@ -466,6 +462,7 @@ const (
 	weightROM = "_w.hex"
 	startROM  = "_s.hex"
 	searchROM = "_d"
+	tableROM  = "_t.hex" // of a unit with one memory
 )
 
 // roms are the memories: weights by block and step, starts by class and block, and for each further

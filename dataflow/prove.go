@@ -1,6 +1,9 @@
 package dataflow
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ProofError says that an engine would make something else than its layer.
 type ProofError struct{ Layer, Why string }
@@ -15,23 +18,82 @@ func (e *ProofError) Error() string { return fmt.Sprintf("layer %s: %s", e.Layer
 // rises with the sum. So the sums at both ends of every stretch between such places stand for all.
 func (d *Design) Prove() (sums int64, err error) {
 	for _, u := range d.Units {
-		if u.mvu == nil {
+		if u.prove == nil {
 			continue
 		}
-		n, why := u.mvu.prove(u)
+		n, why := u.prove()
 		if why != "" {
 			return sums, &ProofError{u.Layer, why}
 		}
 		sums += n
 	}
+	if layer, why := d.proveFIFOs(); why != "" {
+		return sums, &ProofError{layer, why}
+	}
 	return sums, nil
 }
 
+// windowStart is the number of pixels that an engine is late beside those that it waits for.
+const windowStart = 3
+
+// proveFIFOs shows that FIFOs are deep enough to keep the pace. One before an engine that reads a
+// vector several times holds a vector. Where ways meet, it holds the pixels by which the windows of
+// the other ways lag. A window lags by the pixels that its first output needs.
+func (d *Design) proveFIFOs() (layer, why string) {
+	depth, lag := map[string]int{}, map[string]int{} // of the FIFO behind which a stream is, in elements; in pixels
+	for _, u := range d.Units {
+		most, more, own, late := 0, 0, 0, 0
+		for _, x := range u.In {
+			most = max(most, lag[x.Name])
+		}
+		need := func(x *Stream, elements int) {
+			if depth[x.Name] < elements && why == "" {
+				layer, why = u.Layer, fmt.Sprintf("a FIFO holds %d elements, want %d", depth[x.Name], elements)
+			}
+		}
+		switch u.Module {
+		case "fifo", "dwc":
+			own = depth[u.In[0].Name] + u.Int("D")*u.In[0].Lanes
+		case "mvu":
+			if late = windowStart; u.mvu.Windowed() {
+				late = 0
+			} else if u.Int("NF") > 1 {
+				need(u.In[0], u.Int("SF")*u.In[0].Lanes)
+			}
+		case "window":
+			late = max(0, (u.Int("KY")-1)*u.Int("DY")-u.Int("PT"))*u.Int("IX") +
+				max(0, (u.Int("KX")-1)*u.Int("DX")-u.Int("PL")) + windowStart
+		case "pool":
+			late = (u.Int("KY")-1)*u.Int("IX") + u.Int("KX") - 1 + windowStart
+		case "cat":
+			more = 1
+			fallthrough
+		case "addl", "pair":
+			for _, x := range u.In {
+				need(x, (most-lag[x.Name]+more)*x.C)
+			}
+		}
+		for _, y := range u.Out {
+			depth[y.Name], lag[y.Name] = own, most+late
+		}
+	}
+	return layer, why
+}
+
 func (m *MVU) prove(u *Unit) (sums int64, why string) {
-	f, acc := u.fold, m.AccBits(u.fold)
+	f, acc := u.fold, u.Int("AW")
 	weights, starts := u.ROMs[0], u.ROMs[1]
 	scale := m.Step / m.unit()
 	fits := func(v int64) bool { return v<<(64-acc)>>(64-acc) == v }
+	least, most := m.stepRange(f)
+	if n := u.Int("CW"); least < -1<<(n-1) || most >= 1<<(n-1) {
+		return 0, fmt.Sprintf("%d bits are too few for the sums of a cycle, %d to %d", n, least, most)
+	}
+	for _, r := range u.ROMs[1:] {
+		if r.Words[0].Width != acc {
+			return 0, fmt.Sprintf("a memory has numbers of %d bits, want %d", r.Words[0].Width, acc)
+		}
+	}
 	for o := range m.Conv.Out {
 		block, p := o/f.PE, o%f.PE
 		for i, want := range m.Weights[o] {
@@ -78,6 +140,24 @@ func (m *MVU) prove(u *Unit) (sums int64, why string) {
 		}
 	}
 	return sums, ""
+}
+
+// stepRange is the range of sums that one cycle adds to an accumulator.
+func (m *MVU) stepRange(f Fold) (least, most int64) {
+	top := int64(1)<<m.XBits - 1
+	if m.WBits == 1 {
+		return 0, int64(f.SIMD) * top
+	}
+	for _, row := range m.Weights {
+		for step := range slices.Chunk(row, f.SIMD) {
+			lo, hi := int64(0), int64(0)
+			for _, w := range step {
+				lo, hi = lo+min(0, w)*top, hi+max(0, w)*top
+			}
+			least, most = min(least, lo), max(most, hi)
+		}
+	}
+	return least, most
 }
 
 // engineLevel is the level that the engine makes of an accumulator.

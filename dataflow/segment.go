@@ -18,7 +18,7 @@ type Segment struct {
 	Refusals []Refusal // of the nodes that stay with the processor, in their order
 	// Work is the number of products in hardware, Total that of the network.
 	Work, Total int
-	aliases     map[string]string // tensors that only have another shape
+	aliases     map[string]string // tensors that only have another shape or scale
 	nodes       map[*graph.Node]bool
 }
 
@@ -43,11 +43,15 @@ func (e *NoSegmentError) Error() string {
 // BadInput reports that the input is at fault.
 func (*NoSegmentError) BadInput() bool { return true }
 
-// candidate is a node with its engine; no engine stands for a change of shape.
+// candidate is a node with its engines, or several nodes that become engines together. No stage
+// stands for a change of shape or scale.
 type candidate struct {
-	node   *graph.Node
+	nodes  []*graph.Node
+	inputs []string
 	stages []*Stage
 }
+
+func (c candidate) output() string { return c.nodes[len(c.nodes)-1].Output }
 
 // run is a list of nodes in hardware that hang together.
 type run struct {
@@ -60,15 +64,22 @@ type run struct {
 func NewSegment(g *graph.Graph) (*Segment, error) {
 	refusals, runs := map[*graph.Node]string{}, []*run{}
 	total := 0
+	index := graph.NewIndex(g)
+	f, taken := &finder{g, index}, map[*graph.Node]bool{}
 	for _, n := range g.Nodes {
 		total += products(g, n)
-		c, why := candidateOf(g, n)
+		if taken[n] {
+			continue
+		}
+		c, why := f.candidateOf(n)
 		if why == "" && !place(&runs, c) {
 			why = "no layer before it is in hardware"
 		}
 		refusals[n] = why
+		for _, m := range c.nodes {
+			refusals[m], taken[m] = why, true
+		}
 	}
-	index := graph.NewIndex(g)
 	var best *Segment
 	for _, r := range runs {
 		for k := range r.list {
@@ -95,44 +106,49 @@ func NewSegment(g *graph.Graph) (*Segment, error) {
 	return best, nil
 }
 
-// place adds c to the first of runs that makes all that it reads, or begins a run with products.
+// place adds c to all of runs that make all that it reads. It begins a run where none of these
+// begins with weights.
 func place(runs *[]*run, c candidate) bool {
+	placed, weighed := false, false
 	for _, r := range *runs {
-		if !slices.ContainsFunc(c.node.Inputs, func(t string) bool { return t != r.in && !r.made[t] }) {
-			r.list, r.made[c.node.Output] = append(r.list, c), true
-			return true
+		if !slices.ContainsFunc(c.inputs, func(t string) bool { return t != r.in && !r.made[t] }) {
+			r.list, r.made[c.output()] = append(r.list, c), true
+			placed, weighed = true, weighed || r.list[0].stages[0].Engine.Work() > 0
 		}
 	}
-	if len(c.stages) == 0 || c.stages[0].Engine.Work() == 0 || len(c.node.Inputs) != 1 {
-		return false
+	if len(c.stages) == 0 || placed && (weighed || c.stages[0].Engine.Work() == 0) ||
+		len(slices.Compact(slices.Clone(c.inputs))) != 1 {
+		return placed
 	}
-	*runs = append(*runs, &run{c.node.Inputs[0], []candidate{c}, map[string]bool{c.node.Output: true}})
+	*runs = append(*runs, &run{c.inputs[0], []candidate{c}, map[string]bool{c.output(): true}})
 	return true
 }
 
-// prefix is the Segment of the first n nodes of r; nil unless one tensor leaves them, in a form
-// that the processor reads.
+// prefix is the Segment of the first n nodes of r; nil unless they have weights, and one tensor
+// leaves them, in a form that the processor reads.
 func (r *run) prefix(g *graph.Graph, index *graph.Index, n int) *Segment {
 	s := &Segment{Graph: g, In: r.in, aliases: map[string]string{}, nodes: map[*graph.Node]bool{}}
 	for _, c := range r.list[:n] {
-		s.nodes[c.node] = true
+		for _, m := range c.nodes {
+			s.nodes[m] = true
+			s.Work += products(g, m)
+		}
 		if len(c.stages) == 0 {
-			s.aliases[c.node.Output] = c.node.Inputs[0]
+			s.aliases[c.output()] = c.inputs[0]
 		}
 		for _, st := range c.stages {
 			s.Stages = append(s.Stages, st)
-			s.Work += st.Engine.Work()
 		}
 	}
 	var leaving []string
 	for _, c := range r.list[:n] {
-		t := c.node.Output
+		t := c.output()
 		if g.IsOutput(t) || slices.ContainsFunc(index.Consumers(t), func(m *graph.Node) bool { return !s.nodes[m] }) {
 			leaving = append(leaving, t)
 		}
 	}
 	seen := func(t string) bool { return g.Value(t).View != graph.Bytes }
-	if len(leaving) != 1 || seen(leaving[0]) && g.IsOutput(leaving[0]) ||
+	if len(leaving) != 1 || len(s.MVUs()) == 0 || seen(leaving[0]) && g.IsOutput(leaving[0]) ||
 		seen(r.in) && slices.Contains(g.Inputs, r.in) {
 		return nil
 	}
@@ -196,6 +212,14 @@ func Ascending(t scalar.LevelType, level int64) int64 {
 	return level
 }
 
+// rising is the type of the levels of t as streams count them.
+func rising(t scalar.LevelType) scalar.LevelType {
+	if t.Enc == ir.BipolarInv {
+		t.Enc = ir.Bipolar
+	}
+	return t
+}
+
 // products is the number of products of n for one picture.
 func products(g *graph.Graph, n *graph.Node) int {
 	c, ok := n.Attrs.(*graph.FusedConv)
@@ -210,86 +234,3 @@ func products(g *graph.Graph, n *graph.Node) int {
 	oh, ow := c.OutSize(h, w)
 	return c.Products() * c.Out * oh * ow * x.Shape[0]
 }
-
-// engines makes the engine of a node, or says why it has none, by op.
-func engines() map[string]func(g *graph.Graph, n *graph.Node) (Engine, string) {
-	return map[string]func(g *graph.Graph, n *graph.Node) (Engine, string){
-		"bconv2d": func(g *graph.Graph, n *graph.Node) (Engine, string) {
-			m, why := newMVU(g, n)
-			return m, why
-		},
-		"max_pool": func(g *graph.Graph, n *graph.Node) (Engine, string) {
-			in, _ := shapeOf(g.Value(n.Inputs[0]))
-			return newPool(in, n.Attrs.(*graph.PoolAttrs)), ""
-		},
-		"add": newAdd, "concat": newConcat,
-		"reshape": reshape, "flatten": reshape,
-	}
-}
-
-func reshape(*graph.Graph, *graph.Node) (Engine, string) { return nil, "" }
-
-func newAdd(g *graph.Graph, n *graph.Node) (Engine, string) {
-	y := g.Value(n.Output)
-	shape, _ := shapeOf(y)
-	if len(n.Inputs) != 2 || !y.Encoded() {
-		return nil, "is no sum of two tensors of levels"
-	}
-	for _, t := range n.Inputs {
-		x := g.Value(t)
-		if x.Enc != ir.Unipolar || x.Zero != 0 || x.Offset != 0 || x.Scale != y.Scale ||
-			!slices.Equal(x.Shape, y.Shape) {
-			return nil, "its levels have different scales or zero points"
-		}
-	}
-	return &Add{shape, y.Bits}, ""
-}
-
-func newConcat(g *graph.Graph, n *graph.Node) (Engine, string) {
-	shape, _ := shapeOf(g.Value(n.Output))
-	c := &Concat{Shape: shape}
-	for _, t := range n.Inputs {
-		if g.Value(t).LevelType != g.Value(n.Inputs[0]).LevelType {
-			return nil, "its levels have different types"
-		}
-		c.Parts = append(c.Parts, g.Value(t).Channels())
-	}
-	return c, ""
-}
-
-// candidateOf finds the engine of n, and a second one for the pool in it.
-func candidateOf(g *graph.Graph, n *graph.Node) (candidate, string) {
-	c := candidate{node: n}
-	make, known := engines()[n.Op]
-	switch {
-	case n.Op == "fconv2d":
-		return c, "its weights or its input are floats"
-	case !known || len(n.Inputs) == 0:
-		return c, "op " + n.Op + " has no engine"
-	}
-	for _, t := range append(slices.Clone(n.Inputs), n.Output) {
-		v := g.Value(t)
-		if _, ok := shapeOf(v); !ok {
-			return c, "it works on more than one picture, or on other than pictures and vectors"
-		}
-		if !v.Encoded() && t != n.Output {
-			return c, "its input is floats"
-		}
-	}
-	e, why := make(g, n)
-	if e == nil || why != "" {
-		return c, why
-	}
-	y := g.Value(n.Output)
-	s := &Stage{Name: n.Name, Inputs: n.Inputs, Output: n.Output, Type: y.LevelType, Engine: e}
-	c.stages = []*Stage{s}
-	if conv, ok := n.Attrs.(*graph.FusedConv); ok && conv.Pool != nil {
-		s.Output += unpooled
-		c.stages = append(c.stages, &Stage{Name: n.Name, Inputs: []string{s.Output}, Output: n.Output, Type: s.Type,
-			Engine: newPool(e.Output(), conv.Pool)})
-	}
-	return c, ""
-}
-
-// unpooled is behind the name of a tensor before the pool that its layer has.
-const unpooled = " before the pool"

@@ -1,7 +1,9 @@
 package dataflow
 
 import (
+	"fmt"
 	"math/bits"
+	"slices"
 
 	"ripc/graph"
 )
@@ -27,7 +29,7 @@ func (w *Window) memory(elementBits, lanes int) (depth, width int) {
 
 // rows is the number of rows in the memory, a power of two.
 func (w *Window) rows() int {
-	return 1 << bits.Len(uint((w.Kernel[0]-1)*w.Dilation[0]+w.Strides[0]+rowsAhead))
+	return 1 << bits.Len(uint(max(0, -w.Pad.Top)+(w.Kernel[0]-1)*w.Dilation[0]+w.Strides[0]+rowsAhead))
 }
 
 // build adds the window, with beats of lanes elements, which divide Group or are Group.
@@ -47,6 +49,39 @@ func (w *Window) build(d *Design, s *Stage, x *Stream, lanes int) *Stream {
 		{"ROWS", w.rows()}, {"PAD", pad}}
 	d.connect(u, []*Stream{x}, []*Stream{y})
 	return y
+}
+
+// Crop is a window of one position: some positions of a picture, or a picture with a border.
+type Crop struct{ Window }
+
+// Work implements Engine.
+func (c *Crop) Work() int { return 0 }
+
+// Output implements Engine.
+func (c *Crop) Output() Shape { return c.Out }
+
+func (c *Crop) lag() int { return max(0, -c.Pad.Top)*c.In.W + max(0, -c.Pad.Left) + windowStart }
+
+// Eval implements Engine.
+func (c *Crop) Eval(in [][]int64) []int64 {
+	y := make([]int64, 0, c.Out.Elems())
+	for p := range c.Out.H * c.Out.W {
+		iy, ix := p/c.Out.W*c.Strides[0]-c.Pad.Top, p%c.Out.W*c.Strides[1]-c.Pad.Left
+		if at := (iy*c.In.W + ix) * c.In.C; iy >= 0 && iy < c.In.H && ix >= 0 && ix < c.In.W {
+			y = append(y, in[0][at:at+c.In.C]...)
+		} else {
+			y = append(y, slices.Repeat([]int64{c.Level}, c.In.C)...)
+		}
+	}
+	return y
+}
+
+func (c *Crop) build(d *Design, s *Stage, in []*Stream) *Stream {
+	w := c.Window
+	w.Group = d.pace(max(c.In.Elems(), c.Out.Elems()), 1, c.In.C)
+	y := w.build(d, s, d.fifo(in[0], 2), w.Group)
+	y.Tensor = s.Output
+	return d.fifo(y, 2)
 }
 
 // Pool is the largest level of each window of Kernel positions.
@@ -73,7 +108,7 @@ func (p *Pool) Work() int { return 0 }
 func (p *Pool) Output() Shape { return p.Out }
 
 func (p *Pool) lag() int {
-	return max(0, p.Kernel[0]-1-p.Pad.Top)*p.In.W + max(0, p.Kernel[1]-1-p.Pad.Left) + 3
+	return max(0, p.Kernel[0]-1-p.Pad.Top)*p.In.W + max(0, p.Kernel[1]-1-p.Pad.Left) + windowStart
 }
 
 // Eval implements Engine. Positions outside the picture are left out.
@@ -112,5 +147,64 @@ func (p *Pool) build(d *Design, s *Stage, in []*Stream) *Stream {
 	u.Cycles = x.Beats()
 	u.Params = []Param{{"L", lanes}, {"B", x.Bits}, {"K", x.Taps}}
 	d.connect(u, []*Stream{d.fifo(x, 2)}, []*Stream{y})
+	return y
+}
+
+// Flip counts the levels of some channels down from the top.
+type Flip struct {
+	Shape
+	Bits     int
+	Channels []bool
+}
+
+// Work implements Engine.
+func (f *Flip) Work() int { return 0 }
+
+// Output implements Engine.
+func (f *Flip) Output() Shape { return f.Shape }
+
+func (f *Flip) lag() int { return 0 }
+
+// mask is the bits that change in a level of channel c.
+func (f *Flip) mask(c int) int64 {
+	if f.Channels[c] {
+		return 1<<f.Bits - 1
+	}
+	return 0
+}
+
+// Eval implements Engine.
+func (f *Flip) Eval(in [][]int64) []int64 {
+	y := slices.Clone(in[0])
+	for i := range y {
+		y[i] ^= f.mask(i % f.C)
+	}
+	return y
+}
+
+func (f *Flip) build(d *Design, s *Stage, in []*Stream) *Stream {
+	x := in[0]
+	y := d.stream(&Stream{Tensor: s.Output, Shape: f.Shape, Bits: x.Bits, Lanes: x.Lanes, Taps: 1})
+	u := d.unit("flip", s.Name)
+	u.Params = []Param{{"W", x.Width()}, {"F", f.C / x.Lanes}, {"FILE", u.Name}}
+	u.Cycles = y.Beats()
+	rom := ROM{Suffix: tableROM}
+	for c := range f.C {
+		if c%x.Lanes == 0 {
+			rom.Words = append(rom.Words, Word{Width: f.Bits})
+		}
+		last := &rom.Words[len(rom.Words)-1]
+		last.Fields = append(last.Fields, f.mask(c))
+	}
+	u.ROMs = []ROM{rom}
+	u.prove = func() (int64, string) {
+		for c := range f.C {
+			if got := rom.Field(c/x.Lanes, c%x.Lanes, false); got != f.mask(c) {
+				return 0, fmt.Sprintf("mask %d is %d in memory, want %d", c, got, f.mask(c))
+			}
+		}
+		return int64(f.C) << f.Bits, ""
+	}
+	d.connect(u, in, []*Stream{y})
 	return y
 }

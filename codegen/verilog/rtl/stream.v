@@ -69,19 +69,64 @@ module fork2 #(parameter W=8)(
     end
 endmodule
 
-// addl adds L levels of A bits and of B bits, to O bits.
-module addl #(parameter L=4, A=1, B=1, O=2)(
+// addl adds L levels of A bits, shifted by SA and inverted before that with FA, and as many of B bits,
+// to O bits.
+module addl #(parameter L=4, A=1, B=1, O=2, SA=0, SB=0, FA=0, FB=0)(
   input clk, input rst,
   input [L*A-1:0] a_data, input a_valid, output a_ready,
   input [L*B-1:0] b_data, input b_valid, output b_ready,
   output reg [L*O-1:0] m_data, output reg m_valid, input m_ready);
   wire go = a_valid & b_valid & (!m_valid | m_ready);
   assign a_ready = go; assign b_ready = go;
-  integer i;
-  always @(posedge clk) begin
-    if (go) for (i = 0; i < L; i = i+1) m_data[i*O +: O] <= a_data[i*A +: A]+b_data[i*B +: B];
-    m_valid <= !rst & (go | (m_valid & !m_ready));
-  end
+  genvar i;
+  generate for (i = 0; i < L; i = i+1) begin: lane
+    wire [O-1:0] a = a_data[i*A +: A]^{A{FA[0]}}, b = b_data[i*B +: B]^{B{FB[0]}};
+    always @(posedge clk) if (go) m_data[i*O +: O] <= (a << SA)+(b << SB);
+  end endgenerate
+  always @(posedge clk) m_valid <= !rst & (go | (m_valid & !m_ready));
+endmodule
+
+// pair puts L elements of A bits beside as many of B bits.
+module pair #(parameter L=4, A=1, B=1)(
+  input clk, input rst,
+  input [L*A-1:0] a_data, input a_valid, output a_ready,
+  input [L*B-1:0] b_data, input b_valid, output b_ready,
+  output [L*(A+B)-1:0] m_data, output m_valid, input m_ready);
+  assign m_valid = a_valid & b_valid; assign a_ready = m_valid & m_ready; assign b_ready = m_valid & m_ready;
+  genvar i;
+  generate for (i = 0; i < L; i = i+1) begin: lane
+    assign m_data[i*(A+B) +: A+B] = {b_data[i*B +: B], a_data[i*A +: A]};
+  end endgenerate
+endmodule
+
+// lookup replaces each of L elements of A bits by its word of a table, of O bits.
+module lookup #(parameter L=4, A=2, O=2, FILE="")(
+  input clk, input rst,
+  input [L*A-1:0] s_data, input s_valid, output s_ready,
+  output [L*O-1:0] m_data, output reg m_valid, input m_ready);
+  assign s_ready = !m_valid | m_ready;
+  wire go = s_valid & s_ready;
+  genvar i;
+  generate for (i = 0; i < L; i = i+1) begin: lane
+    reg [O-1:0] mem[0:(1<<A)-1], q;
+    initial $readmemh({FILE, "_t.hex"}, mem);
+    always @(posedge clk) if (go) q <= mem[s_data[i*A +: A]];
+    assign m_data[i*O +: O] = q;
+  end endgenerate
+  always @(posedge clk) m_valid <= !rst & (go | (m_valid & !m_ready));
+endmodule
+
+// flip inverts bits of each pixel of F beats, where a memory has ones.
+module flip #(parameter W=8, F=1, FILE="")(
+  input clk, input rst,
+  input [W-1:0] s_data, input s_valid, output s_ready,
+  output [W-1:0] m_data, output m_valid, input m_ready);
+  localparam B = (F > 1) ? $clog2(F) : 1;
+  (* rom_style = "logic", ram_style = "logic" *) reg [W-1:0] mem[0:F-1];
+  initial $readmemh({FILE, "_t.hex"}, mem);
+  reg [B-1:0] f;
+  assign m_data = s_data^mem[f]; assign m_valid = s_valid; assign s_ready = m_ready;
+  always @(posedge clk) if (rst) f <= 0; else if (m_valid & m_ready) f <= (f == F-1) ? 0 : f+1'b1;
 endmodule
 
 // cat takes FA beats of a, then FB beats of b, for each pixel.

@@ -29,7 +29,7 @@ module window #(parameter W=8, F=1, FG=1, IX=28, IY=28, OX=26, OY=26, KX=3, KY=3
   // Rows that may still be written: ROWS less those from the first that a window needs to the last begun.
   reg [KB-1:0] room; reg full; assign s_ready = !full;
   wire wgo = s_valid & s_ready, rowdone = wgo & (wc == RB-1);
-  wire signed [MB-1:0] old = iy0[MB-1] ? {MB{1'b0}} : iy0, nxt = iy0+SYM, oldn = nxt[MB-1] ? {MB{1'b0}} : nxt;
+  wire signed [MB-1:0] old = (iy0[MB-1] | oy == 0) ? {MB{1'b0}} : iy0, nxt = iy0+SYM, oldn = nxt[MB-1] ? {MB{1'b0}} : nxt;
   wire signed [MB-1:0] freed = loy ? IYM-old : oldn-old;
   wire [KB-1:0] roomn = room-rowdone+(rowend ? freed[KB-1:0] : {KB{1'b0}});
   wire [CB-1:0] first = (G > 1) ? cg : ca0;

@@ -259,7 +259,7 @@ module every_accelerator(
     dwc19(.clk(clk), .rst(rst), .s_data(s20_data), .s_valid(s20_valid), .s_ready(s20_ready), .m_data(s21_data), .m_valid(s21_valid), .m_ready(s21_ready));
 
   // of "sum"
-  addl #(.L(1), .A(2), .B(2), .O(3))
+  addl #(.L(1), .A(2), .B(2), .O(3), .SA(0), .SB(0), .FA(0), .FB(0))
     addl20(.clk(clk), .rst(rst), .a_data(s19_data), .a_valid(s19_valid), .a_ready(s19_ready), .b_data(s21_data), .b_valid(s21_valid), .b_ready(s21_ready), .m_data(s22_data), .m_valid(s22_valid), .m_ready(s22_ready));
 
   fifo #(.W(3), .D(2))

@@ -1,0 +1,70 @@
+package dataflow
+
+import (
+	"fmt"
+	"slices"
+
+	"ripc/graph"
+	"ripc/graph/scalar"
+)
+
+// mean is int_avg_pool as an engine with weights of 1. Floats are added one after the other. Their
+// mean is a function of the sum of levels if no order of addends changes the level.
+func (f *finder) mean(n *graph.Node) (candidate, string) {
+	a, x := n.Attrs.(*graph.IntPoolAttrs), f.g.Value(n.Inputs[0])
+	if a.Pad.Any() {
+		return candidate{}, "its means at the border are of fewer positions"
+	}
+	count := a.Kernel[0] * a.Kernel[1]
+	levels, why := meanLevels(a, x.LevelType, count)
+	if why != "" {
+		return candidate{}, why
+	}
+	c := &graph.FusedConv{KH: a.Kernel[0], KW: a.Kernel[1], SH: a.Strides[0], SW: a.Strides[1], Groups: x.Channels(),
+		In: x.Channels(), Out: x.Channels(), X: graph.IntegersOf(x.LevelType)}
+	c.Ints = graph.NumbersOf(slices.Repeat([]int8{1}, count*c.Out))
+	m, why := newMVU(x, c, a.Bits, rule{level: func(_ int, sum int64) int { return levels[int(sum)-count*c.X.Min] }})
+	if why != "" {
+		return candidate{}, why
+	}
+	return f.single(n, m)
+}
+
+// maxMeanLevels bounds the sum of levels of a mean.
+const maxMeanLevels = 1 << 12
+
+// meanLevels is the level of a mean of count levels of type x, by their sum. It follows every value
+// that the sum of floats can have.
+func meanLevels(a *graph.IntPoolAttrs, x scalar.LevelType, count int) (levels []int, why string) {
+	if count*x.Top() > maxMeanLevels {
+		return nil, fmt.Sprintf("its means are of %d levels of %d bits", count, x.Bits)
+	}
+	var reals []float32
+	for l := range x.Top() + 1 {
+		reals = append(reals, x.Float(l))
+	}
+	sums := [][]float32{{0}} // by the sum of levels
+	for i := range count {
+		next := make([][]float32, (i+1)*x.Top()+1)
+		for s, values := range sums {
+			for l, real := range reals {
+				for _, v := range values {
+					if v += real; !slices.Contains(next[s+l], v) {
+						next[s+l] = append(next[s+l], v)
+					}
+				}
+			}
+		}
+		sums = next
+	}
+	for _, values := range sums {
+		level := a.Quantizer().Eval(values[0] / float32(count))
+		for _, v := range values {
+			if a.Quantizer().Eval(v/float32(count)) != level {
+				return nil, "its means lie so near to halves that the order of floats shows"
+			}
+		}
+		levels = append(levels, level)
+	}
+	return levels, ""
+}
