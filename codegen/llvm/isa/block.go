@@ -128,7 +128,7 @@ func (t touch) isFree(now int) bool {
 	case reads:
 		return t.hasBegun(t.before, writes, adds) && t.ready <= now
 	case adds:
-		return t.hasBegun(t.before, writes, reads)
+		return t.hasBegun(t.before, writes, reads) && t.ready <= now
 	}
 	return t.hasBegun(t.before, writes, adds, reads)
 }

@@ -3,10 +3,13 @@ package isa
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ripc/targets/isa"
 )
 
 // TestBlock draws blocks of chains, and follows what each register holds: every sum gets what its chains made of their loads,
@@ -79,4 +82,23 @@ func TestBlock(t *testing.T) {
 			rt.Fatalf("%q\nmakes %v, want %v", b.lines, got, want)
 		}
 	})
+}
+
+// TestAdditionsWait looks at sums that get two products of one load: others are added between, since an addition waits for
+// the one before it.
+func TestAdditionsWait(t *testing.T) {
+	i, _ := isa.Named("neon_smull_channels_2s1x4x8")
+	if i.Together != 1 {
+		t.Fatal("there is no instruction with two additions to a sum")
+	}
+	last := map[string]int{}
+	for k, line := range regexp.MustCompile(`sadalp \$\d+`).FindAllString(function(i, Core{InOrder: true}).Text, -1) {
+		if before, again := last[line]; again && k-before < 2 {
+			t.Errorf("%s follows itself", line)
+		}
+		last[line] = k
+	}
+	if len(last) != i.Positions*i.Lanes {
+		t.Errorf("there are %d sums, want %d", len(last), i.Positions*i.Lanes)
+	}
 }

@@ -84,9 +84,9 @@ func (f *fmaLines) writeA32() {
 
 // fmaLines writes the assembly of FmaRow for a core that takes instructions in order and writes
 // their results in order. There, a load waits for the multiplications before it, and a quick
-// operation waits longest. So loads stand together, the quickest first: addresses, then inputs.
-// The weights of a tap are one load of four registers, which hardly waits. That of the next tap but
-// one begins when a tap is done.
+// operation waits longest. So loads of inputs stand together, and addresses in pairs with them.
+// The weights of a tap are one load of four registers, which hardly waits. That of the first tap
+// goes before all others, that of the next tap but one begins when a tap is done.
 type fmaLines struct {
 	listing
 	isa.Instr
@@ -110,9 +110,11 @@ func (f *fmaLines) write() {
 		for end < f.Taps && len(f.vectors(t, end+1)) <= fmaInputs {
 			end++
 		}
-		f.address()
+		if t == 0 {
+			f.loadWeights()
+		}
 		f.loadInputs(f.vectors(t, end))
-		for t == 0 && f.loaded < min(2, f.Taps) {
+		if t == 0 && f.loaded < f.Taps {
 			f.loadWeights()
 		}
 		for ; t < end; t++ {
@@ -151,8 +153,9 @@ func (f *fmaLines) vectors(t, end int) []int {
 	return all
 }
 
-// address writes the addresses of the next weights while registers are free.
-func (f *fmaLines) address() {
+// address writes the address of the next weights that have none. It returns false if there are none
+// or no register is free.
+func (f *fmaLines) address() bool {
 	free := a64Starts().free
 	for t, k := range f.starts {
 		if t >= f.loaded {
@@ -162,22 +165,32 @@ func (f *fmaLines) address() {
 	for t := max(1, f.loaded); t < f.Taps && len(free) > 0; t++ {
 		if _, ok := f.starts[t]; !ok {
 			f.line("add x%d, $%d, #%d", free[0], f.sums+1, 4*f.Lanes*t)
-			f.starts[t], free = free[0], free[1:]
+			f.starts[t] = free[0]
+			return true
 		}
+	}
+	return false
+}
+
+// addresses writes the addresses of the next weights while registers are free.
+func (f *fmaLines) addresses() {
+	for f.address() {
 	}
 }
 
-// loadInputs loads vectors into registers that hold none of them.
+// loadInputs loads vectors into registers that hold none of them, and writes the next addresses.
 func (f *fmaLines) loadInputs(vectors []int) {
 	for _, v := range vectors {
 		if slices.Contains(f.inputs[:], v) {
 			continue
 		}
+		f.address()
 		k := slices.IndexFunc(f.inputs[:], func(e int) bool { return !slices.Contains(vectors, e) })
 		f.inputs[k] = v
 		part := map[int]string{1: "s", 2: "d", 4: "q"}[min(4, f.remaining(v))]
 		f.line("ldr %s%d, [$%d, #%d]", part, k, f.sums, 4*v)
 	}
+	f.addresses()
 }
 
 // loadWeights loads the weights of the next tap.
@@ -185,8 +198,8 @@ func (f *fmaLines) loadWeights() {
 	t, n := f.loaded, f.Lanes/4
 	from := fmt.Sprint("$", f.sums+1)
 	if t > 0 {
-		if _, ok := f.starts[t]; !ok {
-			f.address()
+		if f.starts[t] == 0 {
+			f.addresses()
 		}
 		from = fmt.Sprint("x", f.starts[t])
 	}
