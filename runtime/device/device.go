@@ -55,8 +55,9 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s takes %d threads and %d bytes of shared memory in a block; %s has %d and %d",
-		e.Launch.Kernel, e.Launch.Threads, e.Launch.Shared, e.Device, e.Threads, e.Shared)
+	return fmt.Sprintf("%s takes %d threads and %d bytes of shared memory in a block; %s has %d and %d: compile "+
+		"with a schedule of fewer (knob threads)", e.Launch.Kernel, e.Launch.Threads, e.Launch.Shared, e.Device,
+		e.Threads, e.Shared)
 }
 
 // Session is a network on a device with the memory for one inference at a time. It is not for
@@ -216,16 +217,34 @@ func (s *Session) RunStages(ctx context.Context, first, last int) error {
 		s.hostNewer = false
 	}
 	s.deviceNewer = true
-	err := s.launch(ctx, s.desc.Stages[first:last])
+	err := s.launch(ctx, s.desc.Stages[first:last], pieces(s.inputs), pieces(s.outputs))
 	took, err2 := s.driver.Wait()
 	s.took = took
 	return errors.Join(err, err2)
 }
 
+// Enqueue begins a run on pieces of the device's memory, one for each input and output, which the
+// driver's own functions made. It does not wait, and moves nothing. Runs of one session must follow
+// each other.
+func (s *Session) Enqueue(ctx context.Context, inputs, outputs []Memory) error {
+	if len(inputs) != len(s.inputs) || len(outputs) != len(s.outputs) {
+		return fmt.Errorf("%s has %d inputs and %d outputs, not %d and %d", s.desc.Name, len(s.inputs), len(s.outputs),
+			len(inputs), len(outputs))
+	}
+	return s.launch(ctx, s.desc.Stages, inputs, outputs)
+}
+
+func pieces(regions []region) (all []Memory) {
+	for _, r := range regions {
+		all = append(all, r.memory)
+	}
+	return all
+}
+
 // launch begins the kernels of stages.
-func (s *Session) launch(ctx context.Context, stages []describe.Stage) error {
+func (s *Session) launch(ctx context.Context, stages []describe.Stage, inputs, outputs []Memory) error {
 	for _, st := range stages {
-		args := s.args(st)
+		args := s.args(st, inputs, outputs)
 		for _, l := range st.Launches {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -239,13 +258,13 @@ func (s *Session) launch(ctx context.Context, stages []describe.Stage) error {
 }
 
 // args lists the arguments of a stage's kernels.
-func (s *Session) args(st describe.Stage) (all []Arg) {
+func (s *Session) args(st describe.Stage, inputs, outputs []Memory) (all []Arg) {
 	for _, t := range append(append([]describe.Tensor{}, st.Reads...), st.Writes...) {
 		switch t.Where {
 		case "input":
-			all = append(all, Arg{s.inputs[t.Offset].memory, 0})
+			all = append(all, Arg{inputs[t.Offset], 0})
 		case "output":
-			all = append(all, Arg{s.outputs[t.Offset].memory, 0})
+			all = append(all, Arg{outputs[t.Offset], 0})
 		case "const":
 			all = append(all, Arg{s.constants, t.Offset})
 		default:

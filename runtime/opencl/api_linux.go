@@ -3,6 +3,7 @@
 package opencl
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -19,6 +20,7 @@ type handle uintptr
 const (
 	typeCPU, typeGPU    = 1 << 1, 1 << 2
 	deviceMaxGroup      = 0x1004
+	deviceMaxBuffer     = 0x1010
 	deviceLocalBytes    = 0x1023
 	deviceName          = 0x102b
 	queueProfiling      = 1 << 1
@@ -73,9 +75,9 @@ func check(call string, code int32) error { return device.Check("OpenCL", call, 
 
 // unit is a device that a bundle may run on.
 type unit struct {
-	id             handle
-	name           string
-	threads, local uint64
+	id                     handle
+	name                   string
+	threads, local, buffer uint64
 }
 
 // Find fails if there is no driver of OpenCL.
@@ -97,7 +99,8 @@ func (a *api) platforms() ([]handle, error) {
 	return all, check("clGetPlatformIDs", a.GetPlatformIDs(n, &all[0], nil))
 }
 
-// find returns the first device with the features of a target.
+// find returns the first device with the features of a target. A driver that fails does not hide
+// those behind it.
 func (a *api) find(features []string) (unit, error) {
 	kind := uint64(typeGPU)
 	for _, f := range features {
@@ -109,32 +112,47 @@ func (a *api) find(features []string) (unit, error) {
 	if err != nil {
 		return unit{}, err
 	}
+	var failed error
 	for _, p := range platforms {
-		var d unit
-		if code := a.GetDeviceIDs(p, kind, 1, &d.id, nil); code == errAbsent {
+		var id handle
+		if code := a.GetDeviceIDs(p, kind, 1, &id, nil); code == errAbsent {
 			continue
 		} else if err := check("clGetDeviceIDs", code); err != nil {
-			return unit{}, err
+			failed = errors.Join(failed, err)
+			continue
 		}
-		name := make([]byte, 256)
-		var group uintptr
-		for _, q := range []struct {
-			what uint32
-			size uintptr
-			to   unsafe.Pointer
-		}{
-			{deviceName, uintptr(len(name)), unsafe.Pointer(&name[0])},
-			{deviceMaxGroup, unsafe.Sizeof(group), unsafe.Pointer(&group)},
-			{deviceLocalBytes, 8, unsafe.Pointer(&d.local)},
-		} {
-			if err := check("clGetDeviceInfo", a.GetDeviceInfo(d.id, q.what, q.size, q.to, nil)); err != nil {
-				return unit{}, err
-			}
+		d, err := a.describe(id)
+		if err == nil {
+			return d, nil
 		}
-		d.name, _, _ = strings.Cut(string(name), "\x00")
-		d.threads = uint64(group)
-		return d, nil
+		failed = errors.Join(failed, err)
+	}
+	if failed != nil {
+		return unit{}, failed
 	}
 	return unit{}, fmt.Errorf("no driver of OpenCL has a device of kind %s (Debian: pocl-opencl-icd for CPUs)",
 		strings.Join(features, ", "))
+}
+
+// describe asks for the facts of a device.
+func (a *api) describe(id handle) (unit, error) {
+	d, name := unit{id: id}, make([]byte, 256)
+	var group uintptr
+	for _, q := range []struct {
+		what uint32
+		size uintptr
+		to   unsafe.Pointer
+	}{
+		{deviceName, uintptr(len(name)), unsafe.Pointer(&name[0])},
+		{deviceMaxGroup, unsafe.Sizeof(group), unsafe.Pointer(&group)},
+		{deviceLocalBytes, 8, unsafe.Pointer(&d.local)},
+		{deviceMaxBuffer, 8, unsafe.Pointer(&d.buffer)},
+	} {
+		if err := check("clGetDeviceInfo", a.GetDeviceInfo(d.id, q.what, q.size, q.to, nil)); err != nil {
+			return unit{}, err
+		}
+	}
+	d.name, _, _ = strings.Cut(string(name), "\x00")
+	d.threads = uint64(group)
+	return d, nil
 }

@@ -5,6 +5,7 @@ package opencl
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	goruntime "runtime"
 	"time"
 	"unsafe"
@@ -19,9 +20,25 @@ func Open(path string) (*device.Session, error) {
 	return device.Open(path, container.Kernels+"cl", find)
 }
 
+// OpenOn is Open on a device, with the context and the in-order queue, of the program that calls
+// it. They must stay until the session is closed. Session.Enqueue takes buffers of the context.
+func OpenOn(path string, q Queue) (*device.Session, error) {
+	return device.Open(path, container.Kernels+"cl", func([]string) (device.Driver, error) {
+		cl, err := load()
+		if err != nil {
+			return nil, err
+		}
+		d := &driver{api: cl, kernels: map[string]handle{}, borrowed: true}
+		d.ctx, d.queue = handle(q.Context), handle(q.Queue)
+		d.chosen, err = cl.describe(handle(q.Device))
+		return d, err
+	})
+}
+
 // driver is a device of OpenCL.
 type driver struct {
 	*api
+	borrowed            bool // ctx and queue are the caller's
 	chosen              unit
 	ctx, queue, program handle
 	kernels             map[string]handle
@@ -49,11 +66,13 @@ func (d *driver) Build(source []byte, launches []describe.Launch) error {
 		}
 	}
 	var code int32
-	if d.ctx = d.CreateContext(nil, 1, &d.chosen.id, 0, 0, &code); code != 0 {
-		return check("clCreateContext", code)
-	}
-	if d.queue = d.CreateCommandQueue(d.ctx, d.chosen.id, queueProfiling, &code); code != 0 {
-		return check("clCreateCommandQueue", code)
+	if !d.borrowed {
+		if d.ctx = d.CreateContext(nil, 1, &d.chosen.id, 0, 0, &code); code != 0 {
+			return check("clCreateContext", code)
+		}
+		if d.queue = d.CreateCommandQueue(d.ctx, d.chosen.id, queueProfiling, &code); code != 0 {
+			return check("clCreateCommandQueue", code)
+		}
 	}
 	text, size := &source[0], uintptr(len(source))
 	d.program = d.CreateProgramWithSource(d.ctx, 1, &text, &size, &code)
@@ -90,6 +109,10 @@ func (d *driver) buildLog() string {
 }
 
 func (d *driver) Allocate(bytes int) (device.Memory, error) {
+	if most := d.chosen.buffer; uint64(bytes) > most {
+		return 0, fmt.Errorf("the network has a buffer of %d bytes; one of %s has at most %d: take a smaller batch",
+			bytes, d.chosen.name, most)
+	}
 	var code int32
 	m := d.CreateBuffer(d.ctx, memReadWrite, uintptr(bytes), nil, &code)
 	if code == 0 {
@@ -121,6 +144,9 @@ func (d *driver) Launch(l describe.Launch, args []device.Arg) error {
 	}
 	group := uintptr(l.Threads)
 	all := group * uintptr(l.Blocks)
+	if d.borrowed { // the queue may keep no times
+		return check("clEnqueueNDRangeKernel", d.EnqueueNDRangeKernel(d.queue, k, 1, nil, &all, &group, 0, nil, nil))
+	}
 	var event handle
 	code := d.EnqueueNDRangeKernel(d.queue, k, 1, nil, &all, &group, 0, nil, &event)
 	if code == 0 {
@@ -162,6 +188,9 @@ func (d *driver) Close() error {
 		if k != 0 {
 			d.ReleaseKernel(k)
 		}
+	}
+	if d.borrowed {
+		d.queue, d.ctx = 0, 0
 	}
 	for _, o := range []struct {
 		object  handle

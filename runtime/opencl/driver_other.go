@@ -10,5 +10,8 @@ import (
 // Find returns runtime.ErrPlatform.
 func Find() error { return runtime.ErrPlatform }
 
+// OpenOn returns runtime.ErrPlatform.
+func OpenOn(string, Queue) (*device.Session, error) { return nil, runtime.ErrPlatform }
+
 // Open returns runtime.ErrPlatform.
 func Open(string) (*device.Session, error) { return nil, runtime.ErrPlatform }
