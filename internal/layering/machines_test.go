@@ -49,6 +49,7 @@ func machines() map[string][]aMachine {
 		"runtime/opencl/api_linux.go":     build("(amd64 || arm64) && !ripc_static"),
 		"runtime/device/library_linux.go": build("(amd64 || arm64) && !ripc_static"),
 		"runtime/cuda/driver_linux.go":    build("(amd64 || arm64) && !ripc_static"),
+		"runtime/cuda/graph_linux.go":     build("(amd64 || arm64) && !ripc_static"),
 		"runtime/cuda/driver_other.go":    build("!linux || !(amd64 || arm64) || ripc_static"),
 		"runtime/opencl/driver_linux.go":  build("(amd64 || arm64) && !ripc_static"),
 		"runtime/opencl/driver_other.go":  build("!linux || !(amd64 || arm64) || ripc_static"),
