@@ -27,7 +27,7 @@ type launch struct {
 	args []device.Arg
 }
 
-// key names what the driver does at a launch, its arguments included.
+// key names the driver's work at a launch, with its arguments.
 func key(all []launch) string {
 	var b []byte
 	for _, l := range all {
