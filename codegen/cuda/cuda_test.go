@@ -36,13 +36,33 @@ const source = `func @f(%x: f32[4, 64], %w: u32[64], out %y: f32[4, 64]) {
 }
 `
 
+// pairs counts two words in a thread by an instruction.
+const pairs = `instr @nv_pair_popcnt_acc_x1(out %c: i32[1], out %s: u32[1], %x: u32[2], %w: u32[2, 1]) {
+  for %l in 0:1 {
+    %c[%l] += cast<i32>(popcount(%s[%l] & (%x[0] ^ %w[0, %l]) | (%s[%l] | %x[0] ^ %w[0, %l]) & (%x[0] ^ %x[1] ^ (%w[0, %l] ^ %w[1, %l]))))
+    %s[%l] = %s[%l] ^ (%x[0] ^ %w[0, %l]) ^ (%x[0] ^ %x[1] ^ (%w[0, %l] ^ %w[1, %l]))
+  }
+}
+func @f(%x: u32[64, 2], %w: u32[2, 1], out %y: i32[64]) {
+  for %i in 0:64 thread {
+    alloc %c: i32[1]
+    alloc %s: u32[1]
+    %c[0] = 0i32
+    %s[0] = 0u32
+    call @nv_pair_popcnt_acc_x1(%c[0], %s[0], %x[%i, 0], %w[0, 0])
+    %y[%i] = %c[0] + %c[0] + cast<i32>(popcount(%s[0]))
+  }
+}
+`
+
 // program applies f to inputs.
-func program(t *testing.T) *ir.Program {
+func program(t *testing.T, source string) *ir.Program {
 	t.Helper()
-	f, err := irtext.ParseFunc("f.ripir", []byte(source))
+	file, err := irtext.Parse("f.ripir", []byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := file.Funcs[0]
 	p := &ir.Program{Name: "net", Funcs: []*ir.Func{f}}
 	s := ir.Stage{Name: "f", Op: "test", Func: "f"}
 	for _, q := range f.Params {
@@ -57,7 +77,7 @@ func program(t *testing.T) *ir.Program {
 }
 
 // build makes PTX for a target.
-func build(t *testing.T, target string) []byte {
+func build(t *testing.T, source, target string) []byte {
 	t.Helper()
 	tg, err := targets.Lookup(target)
 	if err != nil {
@@ -65,7 +85,7 @@ func build(t *testing.T, target string) []byte {
 	}
 	_, err = toolchain.Find()
 	need.OK(t, err)
-	files, err := codegen.Build(t.Context(), codegen.Input{Program: program(t), Target: tg, Version: "1", Emit: []codegen.Kind{codegen.PTX}}, cuda.Backend{})
+	files, err := codegen.Build(t.Context(), codegen.Input{Program: program(t, source), Target: tg, Version: "1", Emit: []codegen.Kind{codegen.PTX}}, cuda.Backend{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +108,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := cuda.Backend{}.Kernel(program(t).Funcs[0], "f", tg, nil)
+	k, err := cuda.Backend{}.Kernel(program(t, source).Funcs[0], "f", tg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +120,7 @@ func TestText(t *testing.T) {
 
 // TestPTX: the text has the instructions that are exact, and none that flush or order zeros.
 func TestPTX(t *testing.T) {
-	text := string(build(t, "sm_90"))
+	text := string(build(t, source, "sm_90"))
 	for _, want := range []string{"popc.b32", "bar.sync", "div.rn.f32", "sqrt.rn.f32", "fma.rn.f32", ".shared"} {
 		if !strings.Contains(text, want) && !(want == "bar.sync" && strings.Contains(text, "barrier.sync")) {
 			t.Errorf("no %s in\n%s", want, text)
@@ -109,6 +129,16 @@ func TestPTX(t *testing.T) {
 	for _, bad := range []string{".ftz", "max.f32", ".approx", "call"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%s in\n%s", bad, text)
+		}
+	}
+}
+
+// TestPairs: two words take three functions of three bits and one popcount, with the truth tables that x86 has for them.
+func TestPairs(t *testing.T) {
+	text := string(build(t, pairs, "sm_90"))
+	for want, n := range map[string]int{", 150;": 1, ", 178;": 1, "lop3.b32": 2, "popc.b32": 2, "call": 0, "st.local": 0} {
+		if strings.Count(text, want) != n {
+			t.Errorf("not %d %s in\n%s", n, want, text)
 		}
 	}
 }
@@ -123,7 +153,7 @@ func TestAssembles(t *testing.T) {
 		t.Run(target, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "f.ptx")
-			if err := os.WriteFile(path, build(t, target), 0o600); err != nil {
+			if err := os.WriteFile(path, build(t, source, target), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			out, err := exec.CommandContext(t.Context(), ptxas, "-v", "-arch="+target, path, "-o", filepath.Join(dir, "f.cubin")).CombinedOutput()
@@ -141,12 +171,12 @@ func TestLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	tg.Device.MaxThreads, tg.Device.SharedBytes = 32, 1024
-	_, err = cuda.Backend{}.Kernel(program(t).Funcs[0], "f", tg, nil)
+	_, err = cuda.Backend{}.Kernel(program(t, source).Funcs[0], "f", tg, nil)
 	if err == nil || !strings.Contains(err.Error(), "a block takes 64 threads, and sm_90 has 32") || !strings.Contains(err.Error(), "knob threads") {
 		t.Errorf("%v", err)
 	}
 	tg.Device.MaxThreads, tg.Device.SharedBytes = 64, 128
-	_, err = cuda.Backend{}.Kernel(program(t).Funcs[0], "f", tg, nil)
+	_, err = cuda.Backend{}.Kernel(program(t, source).Funcs[0], "f", tg, nil)
 	if err == nil || !strings.Contains(err.Error(), "256 bytes of shared memory, and sm_90 has 128") {
 		t.Errorf("%v", err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"ripc/ir"
 	"ripc/schedule/steps"
+	"ripc/targets/isa"
 )
 
 // Strategies for devices: each nest of loops becomes a kernel. Its independent loops are fused, and
@@ -37,7 +38,8 @@ func pixels() Strategy {
 			if b.pad.exists() && len(b.before) == 0 {
 				b.may(steps.ComputeInline(b.pad.buf))
 			}
-			b.placeValues(v, "")
+			home, inThread := b.placeValues(v, "")
+			b.keepInRegisters(v, home, inThread)
 			b.bindKernels("", v[threads])
 		},
 	}
@@ -54,11 +56,60 @@ func rows() Strategy {
 		},
 		build: func(b *builder, v Values) {
 			at := b.blockLoop(v)
-			b.placeValues(v, "")
+			home, inThread := b.placeValues(v, "")
+			b.keepInRegisters(v, home, inThread)
 			b.placeCopies(at)
 			b.bindKernels(at, v[threads])
 		},
 	}
+}
+
+// pairRows is rows that count two words of channels with one popcount, by an instruction, on words
+// that are kept as pairs.
+func pairRows() Strategy {
+	return Strategy{
+		Name: "pair_rows", Text: "rows in a block, and two words counted at once by an instruction", Machine: Device,
+		Applies: func(l *Layer) (bool, string) {
+			if ok, why := copiesRows(l); !ok {
+				return ok, why
+			}
+			return l.countsDifferences && l.unpaired() == "" && l.sum.extent(ir.Reduce)%2 == 0 &&
+					l.sum.loops[ir.Plane] == nil && l.threadPair() != nil,
+				"it has no pairs of words, or the target no instruction that counts them"
+		},
+		Knobs: func(l *Layer) []Knob {
+			return []Knob{threadsKnob(l), blockKnob(tileH, l.rows()), {filters, "channels with sums in a thread's registers",
+				[]int{2, 4}}}
+		},
+		build: func(b *builder, v Values) {
+			at := b.blockLoop(v)
+			b.must(steps.Pair(b.pad.buf, len(b.buffers[b.pad.buf].Shape)-1))
+			home, inThread := b.placeValues(v, "")
+			b.placeCopies(at)
+			b.pairSums(home)
+			b.keepInRegisters(nil, home, append(inThread, "s", "cc"))
+			b.writeOut(maxWritten/2, b.sum.buf, "s", "cc")
+			b.bindKernels(at, v[threads])
+		},
+	}
+}
+
+// threadPair returns the instruction by which a thread counts two words, or nil.
+func (l *Layer) threadPair() *isa.Instr {
+	return l.instr(isa.XorCountPair, func(i isa.Instr) bool { return i.Lanes == 1 })
+}
+
+// pairSums counts pairs of words in a thread. Its sums and carries live in loop home.
+func (b *builder) pairSums(home string) {
+	if b.err != nil {
+		return
+	}
+	loop := func(a ir.Axis) string { return b.sum.loop(a) }
+	_, lane := b.divideUnnamed(loop(ir.Channel), 1)
+	b.must(steps.CarrySave(b.sum.buf, loop(ir.Reduce), home, "s", "cc"))
+	dims := b.pack(b.weightDims, ir.Channel, ir.TapRow, 1)
+	b.must(steps.Pair(b.weights, slices.Index(dims, ir.Reduce)))
+	b.must(steps.Tensorize(lane, b.threadPair().Func))
 }
 
 // channelLanes is rows with a thread for each channel. Threads that write words get the bits of
@@ -78,7 +129,8 @@ func channelLanes() Strategy {
 		},
 		build: func(b *builder, v Values) {
 			at := b.blockLoop(v)
-			b.placeValues(v, at)
+			home, inThread := b.placeValues(v, at)
+			b.keepInRegisters(v, home, inThread)
 			b.placeCopies(at)
 			b.bindKernels(at, v[threads])
 		},
@@ -194,14 +246,14 @@ func (b *builder) placeCopies(at string) {
 }
 
 // placeValues computes the tensors between input and output where they are read: the sums of some
-// channels at once, in registers. With a loop of blocks, threads have a channel each, and the block
-// shares the values that become bits of words.
-func (b *builder) placeValues(v Values, block string) {
+// channels at once, in an iteration of loop home. With a loop of blocks, threads have a channel
+// each, and the block shares the values that become bits of words. inThread lists the others.
+func (b *builder) placeValues(v Values, block string) (home string, inThread []string) {
 	all := append(slices.Clone(b.between), b.sum.buf)
 	if !b.sum.exists() {
 		all = tensors(b.Func)
 	}
-	home, inThread := "", all
+	inThread = all
 	for i, buf := range all {
 		where := home
 		if home == "" {
@@ -220,17 +272,31 @@ func (b *builder) placeValues(v Values, block string) {
 		}
 		b.must(steps.ComputeAt(buf, where))
 	}
+	switch {
+	case b.err != nil || !b.sum.exists() || home == "":
+	case block != "" && len(inThread) == 0:
+		b.tileColumns(home, v[run])
+	default:
+		b.reorder(b.reduction()...)
+	}
+	return home, inThread
+}
+
+// keepInRegisters unrolls the loops over what a thread computes, so that it becomes registers, and
+// the innermost loops of sums if v says so.
+func (b *builder) keepInRegisters(v Values, home string, inThread []string) {
 	if b.err != nil || !b.sum.exists() || home == "" {
 		return
 	}
-	if block != "" && len(inThread) == 0 {
-		b.tileColumns(home, v[run])
-	} else {
-		b.reorder(b.reduction()...)
+	all := loopsOf(b.serial(inThread...), ir.TapRow, ir.TapCol, ir.Row, ir.Col, ir.Channel)
+	for s := range ir.Stmts(b.find(home).Body) {
+		if l, ok := s.(*ir.For); ok && l.Axis == ir.Bit && l.Kind == ir.Serial {
+			all = append(all, l) // of the channels that share an iteration
+		}
 	}
-	for _, l := range loopsOf(b.serial(inThread...), ir.TapRow, ir.TapCol, ir.Row, ir.Col, ir.Channel) {
-		isReduction := (l.Axis == ir.TapRow || l.Axis == ir.TapCol) && written(l)[b.sum.buf]
-		if ir.FindLoop(b.find(home).Body, l.Var) != nil && !isReduction {
+	for _, l := range all {
+		isTap := l.Axis == ir.TapRow || l.Axis == ir.TapCol
+		if ir.FindLoop(b.find(home).Body, l.Var) != nil && (!isTap || written(l)[b.pool.buf]) {
 			b.unroll(l)
 		}
 	}

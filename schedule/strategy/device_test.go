@@ -11,10 +11,10 @@ import (
 	"ripc/targets"
 )
 
-// device is a target that runs kernels.
+// device is a target that has all strategies for devices.
 func device(t testing.TB) targets.Target {
 	t.Helper()
-	m, err := targets.Lookup("mali-t860")
+	m, err := targets.Lookup("sm_90")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func device(t testing.TB) targets.Target {
 // have the same meaning in any order of blocks and threads, and a Func made of it with a loop bound that must not be is refused.
 func TestDevice(t *testing.T) {
 	m, r := device(t), rand.New(rand.NewPCG(3, 4))
-	built, mutants := 0, 0
+	built, mutants := map[string]int{}, 0
 	for name, f := range layers() {
 		if difftest.Iterations(f.Body) > 1<<20 {
 			continue // the interpreter runs them three times
@@ -42,11 +42,11 @@ func TestDevice(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
-				built++
+				built[s.Name]++
 				if err := deps.CheckDevice(c.Func); err != nil {
 					t.Errorf("%s, %s %v: %v", name, s.Name, v, err)
 				}
-				difftest.Same(t, f, c.Func, 1)
+				difftest.Same(t, f, c.PackingFunc(), 1)
 				if i > 0 {
 					continue
 				}
@@ -59,9 +59,14 @@ func TestDevice(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d schedules, %d mutants", built, mutants)
-	if built < 50 || mutants < 50 {
-		t.Errorf("only %d schedules and %d mutants", built, mutants)
+	t.Logf("%v schedules, %d mutants", built, mutants)
+	for _, s := range strategy.All() {
+		if s.Machine == strategy.Device && built[s.Name] == 0 {
+			t.Errorf("no schedule by %s", s.Name)
+		}
+	}
+	if mutants < 50 {
+		t.Errorf("only %d mutants", mutants)
 	}
 }
 

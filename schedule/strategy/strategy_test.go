@@ -835,6 +835,7 @@ func layers() map[string]*ir.Func {
 		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
 		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, 0, ops.Slice{}),
 		"maxpool_a2": ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 2, []int{1, 55, 55, 128}, ir.Unipolar, 16, ops.Slice{}),
+		"softmax":    ops.Softmax([]int{2, 40}),
 		"table4":     looked("", 48, 64, 3, 1, layout.Table4),
 		"table4_arm": looked("aarch64", 48, 64, 3, 2, layout.Table4),
 		"table6":     looked("", 128, 128, 3, 3, layout.Table6),

@@ -26,12 +26,16 @@ func xorCounts() []Instr {
 // s[l] ^ u ^ v.
 func xorCountPairs() []Instr {
 	const u, v = "(%x[0] ^ %w[0, %l])", "(%x[0] ^ %x[1] ^ (%w[0, %l] ^ %w[1, %l]))"
-	return []Instr{avx512().with("avx512vpopcntdq").instr(family{
+	f := family{
 		"${cpu}_pair_popcnt_acc_x${lanes}", "out %c: i32[$lanes], out %s: u32[$lanes], %x: u32[$words], %w: " +
 			"u32[$words, $lanes]", "l:$lanes",
 		"%c[%l] += cast<i32>(popcount(%s[%l] & " + u + " | (%s[%l] | " + u + ") & " + v + ")) %s[%l] = %s[%l] ^ " + u +
 			" ^ " + v,
-	}, Instr{Meaning: XorCountPair, Lanes: 16, Words: 2, Type: ir.I32}, nil)}
+	}
+	i := Instr{Meaning: XorCountPair, Words: 2, Type: ir.I32}
+	vector, thread := i, i
+	vector.Lanes, thread.Lanes = 16, 1
+	return []Instr{avx512().with("avx512vpopcntdq").instr(f, vector, nil), nv().instr(f, thread, nil)}
 }
 
 // xorCountTiles are of XorCountTile, with the 4 bytes of a word as 2 by 2. A register holds 4

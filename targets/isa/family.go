@@ -31,6 +31,7 @@ func avx2() cpu   { return cpu{"x86_64", "avx2", []string{"avx2"}} }
 func avx512() cpu { return cpu{"x86_64", "avx512", []string{"avx512f", "avx512bw"}} }
 func a64() cpu    { return cpu{"aarch64", "neon", []string{"neon"}} }
 func a32() cpu    { return cpu{"arm", "armv7", []string{"neon"}} }
+func nv() cpu     { return cpu{"nvptx64", "nv", nil} }
 func thumb() cpu  { return cpu{"thumb", "thumb", []string{"dsp"}} }
 
 // with is c with more features.

@@ -129,7 +129,7 @@ type Instr struct {
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
-func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb()) }
+func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb(), ofArch("nvptx64")) }
 
 // ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule
 // that it thinks of, and not to be changed.
@@ -143,6 +143,8 @@ func ofArch(arch string) []Instr {
 		return ofA32()
 	case "thumb":
 		return ofThumb()
+	case "nvptx64":
+		return slices.DeleteFunc(xorCountPairs(), func(i Instr) bool { return i.Arch != arch })
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func ofArch(arch string) []Instr {
 var (
 	ofX86 = sync.OnceValue(func() []Instr {
 		vbmi := avx512().with("avx512vbmi")
-		return slices.Concat(xorCounts(), xorCountPairs(), quads("x86_64"), packLesses(), xorCountWindows(),
+		return slices.Concat(xorCounts(), xorCountPairs()[:1], quads("x86_64"), packLesses(), xorCountWindows(),
 			multiplyAdds(),
 			vbmi.lookUps(64, 32, 64, 128), avx512().lookUps(16, 64, 128), avx2().lookUps(16, 16, 32, 64),
 			allTables("x86_64"))
@@ -195,7 +197,7 @@ func For(t targets.Target) map[string]*ir.Func {
 
 // Named is the instruction of that name. ok is false where there is none.
 func Named(name string) (i Instr, ok bool) {
-	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb()} {
+	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb(), nv()} {
 		if !strings.HasPrefix(name, c.prefix+"_") {
 			continue
 		}

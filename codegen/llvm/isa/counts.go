@@ -9,6 +9,10 @@ import (
 
 // ternary is a function of three bits, by its truth table.
 func (c *code) ternary(a, b, d value, table int) value {
+	if c.Arch == "nvptx64" {
+		text := fmt.Sprintf("lop3.b32 $0, $1, $2, $3, %d;", table)
+		return c.asm(assembly{text: text, constraints: "=r,r,r,r", pure: true}, []string{a.kind}, a, b, d)[0]
+	}
 	return c.call(a.kind, "llvm.x86.avx512.pternlog.d.512", a, b, d, value{"i32", fmt.Sprint(table)})
 }
 
@@ -44,8 +48,11 @@ func xorCount(c *code) {
 // xorCountPair is the function of isa.XorCountPair. Its five operations count two words, where
 // plain xor and popcount take six. LLVM does not find the second vpternlogd.
 func xorCountPair(c *code) {
-	kind := vector(c.Lanes, 32)
-	a, q := c.spreadWord("x", 0, 4, c.Lanes), c.spreadWord("x", 4, 4, c.Lanes)
+	kind, word := vector(c.Lanes, 32), c.spreadWord
+	if c.Lanes == 1 { // a thread of a device
+		kind, word = "i32", func(of string, at, align, _ int) value { return c.load("i32", of, at, align) }
+	}
+	a, q := word("x", 0, 4, c.Lanes), word("x", 4, 4, c.Lanes)
 	w, p := c.load(kind, "w", 0, 4), c.load(kind, "w", 4*c.Lanes, 4)
 	u, s := c.op("xor", w, a), c.load(kind, "s", 0, 4)
 	sum := c.ternary(s, p, q, parity)
