@@ -349,6 +349,7 @@ func (b *builder) bindKernels(at string, threads int) {
 	if b.err != nil {
 		return
 	}
+	b.unrollOwn()
 	for _, loop := range outerLoops(b.f.Body, false) {
 		chain := b.independentLoops(loop)
 		i := slices.Index(chain, at)
@@ -362,6 +363,7 @@ func (b *builder) bindKernels(at string, threads int) {
 		}
 		b.shareAllocs(b.find(at).Body)
 		for _, phase := range outerLoops(b.find(at).Body, true) {
+			phase = b.sinkGuards(phase)
 			b.cacheSums(phase)
 			b.bindNest(phase, threads, ir.Serial)
 		}
@@ -466,6 +468,45 @@ func (b *builder) independentLoops(outer string) (all []string) {
 		l, _ = l.Body.(*ir.For)
 	}
 	return all
+}
+
+// unrollOwn unrolls loops over the words of an alloc that the definition has within a loop, so that
+// its elements are registers.
+func (b *builder) unrollOwn() {
+	between := tensors(b.Func)
+	for _, buf := range allocs(b.f.Body) {
+		if _, defined := b.buffers[buf]; !defined || slices.Contains(between, buf) {
+			continue
+		}
+		for s := range ir.Stmts(ir.FindAlloc(b.f.Body, buf).Body) {
+			if l, ok := s.(*ir.For); ok && l.Axis == ir.Word && l.Kind == ir.Serial && l.Extent <= maxWritten {
+				b.unroll(l)
+			}
+		}
+	}
+}
+
+// sinkGuards puts conditions between the loops of a nest inside of them, and returns its outermost
+// loop.
+func (b *builder) sinkGuards(outer string) string {
+	for name := outer; ; {
+		body := b.find(name).Body
+		guard, guarded := body.(*ir.If)
+		for ; guarded && guard.Else == nil; guard, guarded = body.(*ir.If) {
+			body = guard.Then
+		}
+		in, ok := body.(*ir.For)
+		if ok && body == b.find(name).Body {
+			name = in.Var
+			continue
+		}
+		if !ok || !b.may(steps.Reorder(in.Var, name)) {
+			return outer
+		}
+		if name == outer {
+			outer = in.Var
+		}
+	}
 }
 
 // bindNest binds as many independent loops of a nest as steps allow. around is the kind of the loop
