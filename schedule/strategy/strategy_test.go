@@ -601,7 +601,7 @@ func TestTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, on := layers(), map[string]targets.Target{}
-	for _, m := range machines(t) {
+	for _, m := range append(machines(t), device(t)) {
 		on[m.Name] = m
 	}
 	var b strings.Builder
