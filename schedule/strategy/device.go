@@ -78,8 +78,9 @@ func pairRows() Strategy {
 				"it has no pairs of words, or the target no instruction that counts them"
 		},
 		Knobs: func(l *Layer) []Knob {
-			return []Knob{threadsKnob(l), blockKnob(tileH, l.rows()), {filters, "channels with sums in a thread's registers",
-				[]int{2, 4}}}
+			k := filtersKnob(l)
+			k.Domain = []int{2, 4}
+			return []Knob{threadsKnob(l), blockKnob(tileH, l.rows()), k}
 		},
 		build: func(b *builder, v Values) {
 			at := b.blockLoop(v)
@@ -282,8 +283,8 @@ func (b *builder) placeValues(v Values, block string) (home string, inThread []s
 	return home, inThread
 }
 
-// keepInRegisters unrolls the loops over what a thread computes, so that it becomes registers, and
-// the innermost loops of sums if v says so.
+// keepInRegisters unrolls the loops over a thread's values, so that these become registers, and the
+// innermost loops of sums if v says so.
 func (b *builder) keepInRegisters(v Values, home string, inThread []string) {
 	if b.err != nil || !b.sum.exists() || home == "" {
 		return
