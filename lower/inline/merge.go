@@ -75,11 +75,13 @@ func (in *inliner) mergeStages(i, j int) bool {
 		return false
 	}
 	h.Body = ir.MapStmt(h.Body, func(s ir.Stmt) ir.Stmt { return withRole(s, name, role) }, nil)
-	facts := a // those of the stage with the most work
+	facts := a // and the name of the stage with the most work, by which users and tuners know its layer
 	if b.MACs >= a.MACs {
 		facts = b
 	}
-	facts.Name, facts.MACs, facts.Args = a.Name+"+"+b.Name, a.MACs+b.MACs, args
+	facts.MACs, facts.Args = a.MACs+b.MACs, args
+	facts.Layer.Weights = a.Layer.Weights + b.Layer.Weights
+	facts.Layer.FloatBytes = a.Layer.FloatBytes + b.Layer.FloatBytes
 	in.drop(i, between)
 	for k, arg := range b.Args {
 		delete(in.usesOf(arg, j, k), use{j, k})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -47,9 +46,11 @@ func TestMerge(t *testing.T) {
 			t.Fatalf("other results with\n%s", p)
 		}
 		for i, st := range p.Stages {
-			if names := strings.Split(st.Name, "+"); len(names) == 2 {
-				f, g := funcs[names[0][0]-'a'].Name[:4], funcs[names[1][0]-'a'].Name[:4]
-				merged[fmt.Sprintf("%s %s", f, g)] = true
+			for k := range len(funcs) - 1 {
+				f, g := funcs[k].Name, funcs[k+1].Name
+				if st.Func == fmt.Sprintf("%s_%c_%s_%c", f, 'a'+k, g, 'a'+k+1) {
+					merged[f[:4]+" "+g[:4]] = true
+				}
 			}
 			if i > 0 {
 				apart++
