@@ -86,6 +86,9 @@ func (f *finder) series(name string, nodes []*graph.Node, inputs, more []string,
 // greatest sum, or of the least.
 func (f *finder) conv(n *graph.Node) (candidate, string) {
 	c := n.Attrs.(*graph.FusedConv)
+	if k, ok := f.argmax(n, c); ok {
+		return k, ""
+	}
 	if nodes, folded, pools := f.foldTail(n, c); nodes != nil {
 		if k, why := f.convOf(nodes, folded, pools); why == "" || len(nodes) == 1 {
 			return k, why
