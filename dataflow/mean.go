@@ -20,14 +20,19 @@ func (f *finder) mean(n *graph.Node) (candidate, string) {
 	if why != "" {
 		return candidate{}, why
 	}
-	c := &graph.FusedConv{KH: a.Kernel[0], KW: a.Kernel[1], SH: a.Strides[0], SW: a.Strides[1], Groups: x.Channels(),
-		In: x.Channels(), Out: x.Channels(), X: graph.IntegersOf(x.LevelType)}
-	c.Ints = graph.NumbersOf(slices.Repeat([]int8{1}, count*c.Out))
+	c := sumOf(x, a.Kernel, a.Strides)
 	m, why := newMVU(x, c, a.Bits, rule{level: func(_ int, sum int64) int { return levels[int(sum)-count*c.X.Min] }})
 	if why != "" {
 		return candidate{}, why
 	}
 	return f.single(n, m)
+}
+
+// sumOf sums up the integers of x in windows, for each channel.
+func sumOf(x *graph.Value, kernel, strides [2]int) *graph.FusedConv {
+	n := x.Channels()
+	return &graph.FusedConv{KH: kernel[0], KW: kernel[1], SH: strides[0], SW: strides[1], Groups: n, In: n, Out: n,
+		X: graph.IntegersOf(x.LevelType), Ints: graph.NumbersOf(slices.Repeat([]int8{1}, kernel[0]*kernel[1]*n))}
 }
 
 // maxMeanLevels bounds the sum of levels of a mean.
