@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ type finder struct {
 
 // engines makes the engines of a node, or says why it has none, by op.
 func engines() map[string]func(f *finder, n *graph.Node) (candidate, string) {
+	noTable := func(*finder, *graph.Node) (candidate, string) {
+		return candidate{}, fmt.Sprintf("its tensors have different shapes, or more than %d bits together", maxLookupBits)
+	}
 	return map[string]func(f *finder, n *graph.Node) (candidate, string){
 		"bconv2d": (*finder).conv,
 		"max_pool": func(f *finder, n *graph.Node) (candidate, string) {
@@ -25,7 +29,7 @@ func engines() map[string]func(f *finder, n *graph.Node) (candidate, string) {
 		"pad": (*finder).pad, "slice": (*finder).slice,
 		"add": (*finder).add, "sub": (*finder).add, "mul": (*finder).rescale, "div": (*finder).rescale,
 		"concat": (*finder).concat, "reshape": (*finder).alias, "flatten": (*finder).alias,
-		"int_avg_pool": (*finder).mean,
+		"int_avg_pool": (*finder).mean, "int_add": noTable, "int_mul": noTable, "int_map": noTable,
 	}
 }
 
