@@ -18,7 +18,8 @@ type finder struct {
 // engines makes the engines of a node, or says why it has none, by op.
 func engines() map[string]func(f *finder, n *graph.Node) (candidate, string) {
 	noTable := func(*finder, *graph.Node) (candidate, string) {
-		return candidate{}, fmt.Sprintf("its tensors have different shapes, or more than %d bits together", maxLookupBits)
+		return candidate{}, fmt.Sprintf("its tensors have different shapes, or more than %d bits together",
+			maxLookupBits)
 	}
 	return map[string]func(f *finder, n *graph.Node) (candidate, string){
 		"bconv2d": (*finder).conv,
