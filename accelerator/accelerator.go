@@ -213,6 +213,8 @@ func engineName(e dataflow.Engine) string {
 		return "table"
 	case *dataflow.Flip:
 		return "inversion"
+	case *dataflow.Argmax:
+		return "argmax"
 	case *dataflow.Crop:
 		return "window"
 	}

@@ -52,12 +52,12 @@ func TestVerify(t *testing.T) {
 		names = append(names, "architectures/bnn.onnx", "architectures/dorefa_w1a2.onnx", "architectures/lsq_w2a2.onnx",
 			"architectures/har.onnx", "architectures/bipointnet.onnx", "architectures/meliusnet.onnx",
 			"architectures/reactnet_plain.onnx", "architectures/keywords.onnx", "twin/bipolar2.json", "twin/unipolar3.json",
-			"integers/tfl_block_s8.tflite", "integers/tfl_depthwise_u8.tflite", "qonnx/digits_w1a2.onnx")
+			"integers/tfl_block_s8.tflite", "integers/tfl_depthwise_u8.tflite", "qonnx/digits_w1a2.onnx", "twin/shortcuts.json",
+			"architectures/spelled_where.onnx", "fpga/joins.json", "integers/qlinear_fire_s8.onnx", "fewbits/mean_2x2.onnx")
 	}
 	for _, name := range names {
 		a := load(t, name, "pynq-z2", 3)
-		o := accelerator.VerifyOptions{Seed: 1, Netlist: name == names[0] && len(names) > 1}
-		r, err := a.Verify(t.Context(), o, func(int, int, string) {})
+		r, err := a.Verify(t.Context(), accelerator.VerifyOptions{Seed: 1}, func(int, int, string) {})
 		if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
 			t.Skip(err)
 		}
@@ -67,6 +67,20 @@ func TestVerify(t *testing.T) {
 		}
 		if !r.OK || r.Mixes[0].Cycles != float64(a.Design.Cycles) {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestNetlists: the netlists of three families do what the design does.
+func TestNetlists(t *testing.T) {
+	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+		t.Skip("make fpga runs it")
+	}
+	for _, board := range []string{"pynq-z2", "ulx3s-25f", "tang-nano-20k"} {
+		a := load(t, "fpga/every.json", board, 3)
+		r, err := a.Verify(t.Context(), accelerator.VerifyOptions{Seed: 1, Netlist: true}, func(int, int, string) {})
+		if err != nil || !r.OK || len(r.Netlist) == 0 {
+			t.Errorf("%s: %v %+v", board, err, r)
 		}
 	}
 }
@@ -136,7 +150,7 @@ func TestPack(t *testing.T) {
 	if err != nil {
 		t.Skip("gcc is missing")
 	}
-	for _, network := range []string{"fpga/every.json", "lce/bconv_int8_valid_c64.tflite"} {
+	for _, network := range []string{"fpga/every.json", "fpga/joins.json", "lce/bconv_int8_valid_c64.tflite"} {
 		a := load(t, network, "arty-a7", 1)
 		d := a.Design
 		h, err := a.Header()
@@ -163,6 +177,8 @@ func TestPack(t *testing.T) {
 		if m := d.SumsLeave(); m != nil {
 			element = "float"
 			want = append(want, m.Sums(out)...)
+		} else if d.Graph.Value(d.Out).Whole {
+			element, want = "int", append(want, out...)
 		} else {
 			for _, v := range out { // signed levels: less 128
 				want = append(want, v^128)

@@ -34,6 +34,7 @@ func (a *Accelerator) Header() ([]byte, error) {
 	if m := d.SumsLeave(); m != nil {
 		v["Step"], v["Offsets"] = m.Sums([]int64{1})[0]-m.Sums([]int64{0})[0], m.K
 	} else {
+		v["Positions"] = d.Graph.Value(d.Out).Whole
 		out := d.Graph.Value(d.Out).LevelType
 		v["OutFlip"], v["OutTop"], v["OutInverted"] = flip(out), out.Top(), out.Enc == ir.BipolarInv
 	}

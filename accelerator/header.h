@@ -35,6 +35,9 @@ static inline void {{.Name}}_pack(const unsigned char *levels, unsigned char *by
 static inline void {{.Name}}_unpack(const unsigned char *bytes, float *sums) {
     static const long offsets[] = { {{- range $i, $k := .Offsets}}{{if $i}}, {{end}}{{$k}}{{end -}} };
     const long channels = (long)(sizeof offsets / sizeof offsets[0]);
+{{- else if .Positions}}
+/* {{.Name}}_unpack makes the positions of a picture of {{.Upper}}_OUT_BEATS * {{.Upper}}_OUT_BYTES bytes. */
+static inline void {{.Name}}_unpack(const unsigned char *bytes, int *positions) {
 {{- else}}
 /* {{.Name}}_unpack makes the levels of a picture, a byte each, of {{.Upper}}_OUT_BEATS * {{.Upper}}_OUT_BYTES bytes. */
 static inline void {{.Name}}_unpack(const unsigned char *bytes, unsigned char *levels) {
@@ -48,6 +51,8 @@ static inline void {{.Name}}_unpack(const unsigned char *bytes, unsigned char *l
         if (v >> ({{.Upper}}_OUT_BITS - 1)) /* a negative number */
             v -= (long)1 << {{.Upper}}_OUT_BITS;
         sums[i] = (float)(v{{if ne .Step 1}} * {{.Step}}{{end}} + offsets[i % channels]);
+{{- else if .Positions}}
+        positions[i] = (int)v;
 {{- else}}
 {{- if .OutInverted}}
         v = {{.OutTop}} - v;

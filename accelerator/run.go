@@ -174,7 +174,7 @@ func (n *network) Run(ctx context.Context, jobs []engine.Job) (results []engine.
 	return results, nil
 }
 
-// output is the segment's output as the tail reads it: sums as f32, or levels.
+// output is the segment's output as the tail reads it: sums as f32, positions as i32, or levels.
 func (n *network) output(elements []int64) (name string, data []byte) {
 	s := n.a.Design.Segment
 	if m := s.SumsLeave(); m != nil {
@@ -183,7 +183,14 @@ func (n *network) output(elements []int64) (name string, data []byte) {
 		}
 		return n.sums, data
 	}
-	t := s.Graph.Value(s.Out).LevelType
+	v := s.Graph.Value(s.Out)
+	if v.Whole {
+		for _, i := range elements {
+			data = binary.LittleEndian.AppendUint32(data, uint32(i))
+		}
+		return s.Out, data
+	}
+	t := v.LevelType
 	for _, v := range elements {
 		data = append(data, byte(dataflow.Ascending(t, v))^flip(t))
 	}

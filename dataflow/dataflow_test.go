@@ -54,7 +54,7 @@ func design(t testing.TB, name string) *dataflow.Design {
 // TestCoverage lists how much of each network lies in hardware, and why the rest does not. All engines are proved.
 func TestCoverage(t *testing.T) {
 	var b strings.Builder
-	for _, pattern := range []string{"architectures/*.onnx", "qonnx/*.onnx", "twin/*.json", "fpga/*.json"} {
+	for _, pattern := range []string{"architectures/*.onnx", "qonnx/*.onnx", "twin/*.json", "fpga/*.json", "integers/*.onnx", "integers/*.tflite"} {
 		files, err := filepath.Glob("../testdata/" + pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)
@@ -98,7 +98,7 @@ func reasons(refusals []dataflow.Refusal) string {
 func TestDefinition(t *testing.T) {
 	for _, name := range []string{"fpga/every.json", "qonnx/digits_w1a2.onnx", "architectures/lsq_w2a2.onnx",
 		"architectures/bnn.onnx", "twin/shortcuts.json", "architectures/spelled_where.onnx", "twin/bipolar2.json", "architectures/finn_mlp4_w1a1.onnx", "integers/tfl_block_s8.tflite",
-		"integers/qlinear_fire_s8.onnx", "fewbits/mean_2x2.onnx", "integers/qdq_average_s8.onnx"} {
+		"integers/qlinear_fire_s8.onnx", "fewbits/mean_2x2.onnx", "fpga/joins.json", "integers/qdq_average_s8.onnx"} {
 		s, err := dataflow.NewSegment(fused(t, name))
 		if err != nil {
 			t.Fatal(err)

@@ -44,6 +44,9 @@ func Build(s *Segment, folds map[string]Fold) *Design {
 			d.Cycles, d.Slowest = u.Cycles, u.Layer
 		}
 	}
+	if n := d.First.Beats(); n > d.Cycles {
+		d.Cycles, d.Slowest = n, s.In
+	}
 	d.Last = d.positions[s.root(s.Out)]
 	return d
 }
@@ -51,17 +54,11 @@ func Build(s *Segment, folds map[string]Fold) *Design {
 // inputLanes is the largest number of channels in a beat of the input that fits its first reader.
 func (s *Segment) inputLanes(folds map[string]Fold) int {
 	best := 1
-	for _, st := range s.Stages {
-		m, ok := st.Engine.(*MVU)
-		if !ok || s.root(st.Inputs[0]) != s.In {
-			continue
+	m, ok := s.Stages[0].Engine.(*MVU)
+	for _, n := range divisors(s.InShape().C) {
+		if n*s.InType().Bits <= maxInputBits && (!ok || Ratio(n, m.Lanes(folds[s.Stages[0].Name]))) {
+			best = n
 		}
-		for _, n := range divisors(s.InShape().C) {
-			if n*m.XBits <= maxInputBits && Ratio(n, m.Lanes(folds[st.Name])) {
-				best = n
-			}
-		}
-		break
 	}
 	return best
 }

@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,6 +17,10 @@ type finder struct {
 
 // engines makes the engines of a node, or says why it has none, by op.
 func engines() map[string]func(f *finder, n *graph.Node) (candidate, string) {
+	noTable := func(*finder, *graph.Node) (candidate, string) {
+		return candidate{}, fmt.Sprintf("its tensors have different shapes, or more than %d bits together",
+			maxLookupBits)
+	}
 	return map[string]func(f *finder, n *graph.Node) (candidate, string){
 		"bconv2d": (*finder).conv,
 		"max_pool": func(f *finder, n *graph.Node) (candidate, string) {
@@ -25,7 +30,7 @@ func engines() map[string]func(f *finder, n *graph.Node) (candidate, string) {
 		"pad": (*finder).pad, "slice": (*finder).slice,
 		"add": (*finder).add, "sub": (*finder).add, "mul": (*finder).rescale, "div": (*finder).rescale,
 		"concat": (*finder).concat, "reshape": (*finder).alias, "flatten": (*finder).alias,
-		"int_avg_pool": (*finder).mean,
+		"int_avg_pool": (*finder).mean, "int_add": noTable, "int_mul": noTable, "int_map": noTable,
 	}
 }
 
@@ -86,6 +91,9 @@ func (f *finder) series(name string, nodes []*graph.Node, inputs, more []string,
 // greatest sum, or of the least.
 func (f *finder) conv(n *graph.Node) (candidate, string) {
 	c := n.Attrs.(*graph.FusedConv)
+	if k, ok := f.argmax(n, c); ok {
+		return k, ""
+	}
 	if nodes, folded, pools := f.foldTail(n, c); nodes != nil {
 		if k, why := f.convOf(nodes, folded, pools); why == "" || len(nodes) == 1 {
 			return k, why

@@ -105,7 +105,7 @@ func (s *Segment) Observed() (g *graph.Graph, names []string) {
 	g = s.Graph.Clone()
 	g.Outputs = nil
 	for _, t := range append([]string{s.In}, tensors(s.Stages)...) {
-		if v, ok := g.Values[t]; ok && !(t == s.Out && s.SumsLeave() != nil) {
+		if v, ok := g.Values[t]; ok && v.Encoded() {
 			v.View = graph.Bytes
 			if !slices.Contains(g.Inputs, t) {
 				g.Outputs, names = append(g.Outputs, t), append(names, t)

@@ -2,10 +2,12 @@ package dataflow
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // Lookup makes the level that a table has for the levels of one or two tensors. It computes any
@@ -79,38 +81,88 @@ type cone struct {
 	nodes  []*graph.Node
 }
 
-// lookup is n as a table, if it ends a cone with few bits in.
+// lookup is n as a table, if it ends a cone with few bits in. Thresholds that differ between
+// channels are an engine behind a table of ranks: places among all values of the cone.
 func (f *finder) lookup(n *graph.Node) (candidate, bool) {
 	k := &cone{finder: f}
-	level := k.level(n)
 	y := f.g.Value(n.Output)
-	shape, isPicture := shapeOf(y)
-	if level == nil || !isPicture || len(k.leaves) == 0 || len(k.leaves) > 2 || y.Bits > maxLevelBits {
+	if level := k.level(n); level != nil {
+		t := k.table(y, y.Bits, level)
+		return f.series(n.Name, append(k.nodes, n), k.leaves, nil, t), t != nil
+	}
+	k = &cone{finder: f}
+	value, reached := k.rows(n)
+	if value == nil || k.table(y, 1, func([]int) int { return 0 }) == nil {
 		return candidate{}, false
 	}
-	t := &Lookup{Shape: shape, OutBits: y.Bits}
+	var values []float32
+	k.table(y, 1, func(in []int) int {
+		values = append(values, value(in))
+		return 0
+	})
+	slices.Sort(values)
+	values = slices.Compact(values)
+	ranks := &graph.Value{Shape: y.Shape}
+	ranks.LevelType = scalar.LevelType{Enc: ir.Unipolar, Bits: max(1, bits.Len(uint(len(values)-1)))}
+	if ranks.Bits > maxLevelBits || slices.ContainsFunc(values, func(v float32) bool { return v-v != 0 }) {
+		return candidate{}, false
+	}
+	t := k.table(y, ranks.Bits, func(in []int) int {
+		i, _ := slices.BinarySearch(values, value(in))
+		return i
+	})
+	one := [2]int{1, 1}
+	m, why := newMVU(ranks, sumOf(ranks, one, one), y.Bits, rule{level: func(o int, sum int64) int {
+		return reached(o, values[min(int(sum), len(values)-1)])
+	}})
+	return f.series(n.Name, append(k.nodes, n), k.leaves, nil, t, m), why == ""
+}
+
+// table is a function of the leaves' levels as a table for tensor y, with levels of some bits; nil
+// if it would be too large.
+func (k *cone) table(y *graph.Value, outBits int, level func(in []int) int) *Lookup {
+	shape, isPicture := shapeOf(y)
+	t := &Lookup{Shape: shape, OutBits: outBits}
 	total := 0
 	for _, leaf := range k.leaves {
-		x := f.g.Value(leaf)
+		x := k.g.Value(leaf)
 		if !slices.Equal(x.Shape, y.Shape) {
-			return candidate{}, false
+			return nil
 		}
 		t.InBits = append(t.InBits, x.Bits)
 		total += x.Bits
 	}
-	if total > maxLookupBits {
-		return candidate{}, false
+	if !isPicture || len(k.leaves) == 0 || len(k.leaves) > 2 || outBits > maxLevelBits || total > maxLookupBits {
+		return nil
 	}
 	for i := range 1 << total {
 		var in []int
 		for _, leaf := range k.leaves {
-			x := f.g.Value(leaf)
+			x := k.g.Value(leaf)
 			in = append(in, int(Ascending(x.LevelType, int64(i&x.Top()))))
 			i >>= x.Bits
 		}
 		t.Table = append(t.Table, int64(level(in)))
 	}
-	return f.series(n.Name, append(k.nodes, n), k.leaves, nil, t), true
+	return t
+}
+
+// rows is the function of the leaves' levels before a quantizer n with thresholds for each channel,
+// and the number of them that a value reaches.
+func (k *cone) rows(n *graph.Node) (value func(in []int) float32, reached func(o int, x float32) int) {
+	switch a := n.Attrs.(type) {
+	case *graph.ThresholdAttrs:
+		t := n.Weights["thresholds"]
+		return k.number(n.Inputs[0]), func(o int, x float32) int {
+			return countReached(t.Shape[0], func(j int) bool { return x >= t.Data.At(j*t.Shape[1]+o) })
+		}
+	case *graph.LevelThresholds:
+		i, x := k.leaf(n.Inputs[0]), k.g.Value(n.Inputs[0])
+		return func(in []int) float32 { return float32(x.Integer(in[i])) }, func(o int, x float32) int {
+			return countReached(len(a.Thresholds), func(j int) bool { return x >= float32(a.Thresholds[j][o]) })
+		}
+	}
+	return nil, nil
 }
 
 // leaf is the number of a tensor of levels among those that k reads.

@@ -20,9 +20,7 @@ func (f *finder) mean(n *graph.Node) (candidate, string) {
 	if why != "" {
 		return candidate{}, why
 	}
-	c := &graph.FusedConv{KH: a.Kernel[0], KW: a.Kernel[1], SH: a.Strides[0], SW: a.Strides[1], Groups: x.Channels(),
-		In: x.Channels(), Out: x.Channels(), X: graph.IntegersOf(x.LevelType)}
-	c.Ints = graph.NumbersOf(slices.Repeat([]int8{1}, count*c.Out))
+	c := sumOf(x, a.Kernel, a.Strides)
 	m, why := newMVU(x, c, a.Bits, rule{level: func(_ int, sum int64) int { return levels[int(sum)-count*c.X.Min] }})
 	if why != "" {
 		return candidate{}, why
@@ -30,39 +28,42 @@ func (f *finder) mean(n *graph.Node) (candidate, string) {
 	return f.single(n, m)
 }
 
+// sumOf sums up the integers of x in windows, for each channel.
+func sumOf(x *graph.Value, kernel, strides [2]int) *graph.FusedConv {
+	n := x.Channels()
+	return &graph.FusedConv{KH: kernel[0], KW: kernel[1], SH: strides[0], SW: strides[1], Groups: n, In: n, Out: n,
+		X: graph.IntegersOf(x.LevelType), Ints: graph.NumbersOf(slices.Repeat([]int8{1}, kernel[0]*kernel[1]*n))}
+}
+
 // maxMeanLevels bounds the sum of levels of a mean.
 const maxMeanLevels = 1 << 12
 
-// meanLevels is the level of a mean of count levels of type x, by their sum. It follows every value
-// that the sum of floats can have.
+// meanLevels is the level of a mean of count levels of type x, by their sum. It follows the least
+// and the greatest float that each sum can become. Both rise with the floats before.
 func meanLevels(a *graph.IntPoolAttrs, x scalar.LevelType, count int) (levels []int, why string) {
 	if count*x.Top() > maxMeanLevels {
 		return nil, fmt.Sprintf("its means are of %d levels of %d bits", count, x.Bits)
 	}
-	var reals []float32
-	for l := range x.Top() + 1 {
-		reals = append(reals, x.Float(l))
-	}
-	sums := [][]float32{{0}} // by the sum of levels
+	type span struct{ least, most float32 }
+	sums := []span{{}} // by the sum of levels
 	for i := range count {
-		next := make([][]float32, (i+1)*x.Top()+1)
-		for s, values := range sums {
-			for l, real := range reals {
-				for _, v := range values {
-					if v += real; !slices.Contains(next[s+l], v) {
-						next[s+l] = append(next[s+l], v)
-					}
+		next := make([]span, (i+1)*x.Top()+1)
+		for l := range x.Top() + 1 {
+			real := x.Float(l)
+			for s, v := range sums {
+				to, v := &next[s+l], span{v.least + real, v.most + real}
+				if l == 0 || s == len(sums)-1 { // the first of its sum
+					*to = v
 				}
+				to.least, to.most = min(to.least, v.least), max(to.most, v.most)
 			}
 		}
 		sums = next
 	}
-	for _, values := range sums {
-		level := a.Quantizer().Eval(values[0] / float32(count))
-		for _, v := range values {
-			if a.Quantizer().Eval(v/float32(count)) != level {
-				return nil, "its means lie so near to halves that the order of floats shows"
-			}
+	for _, v := range sums {
+		level := a.Quantizer().Eval(v.least / float32(count))
+		if a.Quantizer().Eval(v.most/float32(count)) != level {
+			return nil, "its means lie so near to halves that the order of floats shows"
 		}
 		levels = append(levels, level)
 	}

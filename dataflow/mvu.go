@@ -34,7 +34,8 @@ type MVU struct {
 	Thresholds [][]int32 // [2^YBits-1][Out]
 	Lo, Hi     []int64   // range of A
 	Rows, Cols graph.Classes
-	shift      int // 1: the accumulator counts twice A, as borders differ by odd numbers
+	shift      int  // 1: the accumulator counts twice A, as borders differ by odd numbers
+	whole      bool // the accumulator is S, of sums that stay in hardware
 	ints       []int64
 	rule       rule
 }
@@ -211,6 +212,8 @@ func (m *MVU) start(o, k int) int64 {
 	switch {
 	case m.YBits > 0:
 		return -m.threshold(len(m.Thresholds)/2, o, k)
+	case m.whole:
+		return m.K[o] + m.Border[k][o]
 	case len(m.Border) > 1:
 		return m.Border[k][o] / m.unit()
 	}

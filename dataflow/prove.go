@@ -182,7 +182,10 @@ func (m *MVU) engineLevel(acc int64, offsets [][]int64) int64 {
 // definedLevel is the level that the definition makes of A = a of row o in class k.
 func (m *MVU) definedLevel(o, k int, a int64) int64 {
 	s := m.Step*a + m.K[o] + m.Border[k][o]
-	if m.YBits == 0 {
+	switch {
+	case m.whole:
+		return s
+	case m.YBits == 0:
 		return (s - m.K[o]) / m.unit()
 	}
 	return int64(m.rule.level(o, m.sign(o)*s))

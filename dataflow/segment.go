@@ -81,6 +81,7 @@ func NewSegment(g *graph.Graph) (*Segment, error) {
 		}
 	}
 	var best *Segment
+	slices.SortStableFunc(runs, func(a, b *run) int { return boolInt(b.weighs()) - boolInt(a.weighs()) })
 	for _, r := range runs {
 		for k := range r.list {
 			if s := r.prefix(g, index, k+1); s != nil && (best == nil || s.Work > best.Work ||
@@ -106,6 +107,9 @@ func NewSegment(g *graph.Graph) (*Segment, error) {
 	return best, nil
 }
 
+// weighs reports whether r begins with weights.
+func (r *run) weighs() bool { return r.list[0].stages[0].Engine.Work() > 0 }
+
 // place adds c to all of runs that make all that it reads. It begins a run where none of these
 // begins with weights.
 func place(runs *[]*run, c candidate) bool {
@@ -113,7 +117,7 @@ func place(runs *[]*run, c candidate) bool {
 	for _, r := range *runs {
 		if !slices.ContainsFunc(c.inputs, func(t string) bool { return t != r.in && !r.made[t] }) {
 			r.list, r.made[c.output()] = append(r.list, c), true
-			placed, weighed = true, weighed || r.list[0].stages[0].Engine.Work() > 0
+			placed, weighed = true, weighed || r.weighs()
 		}
 	}
 	if len(c.stages) == 0 || placed && (weighed || c.stages[0].Engine.Work() == 0) ||

@@ -16,6 +16,7 @@ type Window struct {
 	Pad                       graph.Padding
 	Level                     int64
 	Group                     int
+	waits                     bool // no border comes before its picture begins
 }
 
 // rowsAhead is the number of rows of the next picture that a window holds beside those that it
@@ -46,7 +47,7 @@ func (w *Window) build(d *Design, s *Stage, x *Stream, lanes int) *Stream {
 	u.Params = []Param{{"W", x.Width()}, {"F", w.In.C / lanes}, {"FG", w.Group / lanes}, {"IX", w.In.W}, {"IY", w.In.H},
 		{"OX", w.Out.W}, {"OY", w.Out.H}, {"KX", w.Kernel[1]}, {"KY", w.Kernel[0]}, {"SX", w.Strides[1]},
 		{"SY", w.Strides[0]}, {"DX", w.Dilation[1]}, {"DY", w.Dilation[0]}, {"PL", w.Pad.Left}, {"PT", w.Pad.Top},
-		{"ROWS", w.rows()}, {"PAD", pad}}
+		{"ROWS", w.rows()}, {"WAIT", boolInt(w.waits)}, {"PAD", pad}}
 	d.connect(u, []*Stream{x}, []*Stream{y})
 	return y
 }
@@ -78,7 +79,7 @@ func (c *Crop) Eval(in [][]int64) []int64 {
 
 func (c *Crop) build(d *Design, s *Stage, in []*Stream) *Stream {
 	w := c.Window
-	w.Group = d.pace(max(c.In.Elems(), c.Out.Elems()), 1, c.In.C)
+	w.waits, w.Group = true, d.pace(max(c.In.Elems(), c.Out.Elems()), 1, c.In.C)
 	y := w.build(d, s, d.fifo(in[0], 2), w.Group)
 	y.Tensor = s.Output
 	return d.fifo(y, 2)

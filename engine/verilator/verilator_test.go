@@ -22,7 +22,7 @@ import (
 // networks are those of make test; make fpga takes all of testdata (RIPC_REQUIRE_FPGA).
 func networks(t *testing.T) []string {
 	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
-		return []string{"architectures/finn_mlp4_w1a2.onnx"}
+		return []string{"architectures/finn_mlp4_w1a2.onnx", "twin/shortcuts.json"}
 	}
 	var all []string
 	for _, pattern := range []string{"*/*.onnx", "*/*.tflite", "twin/*.json"} {
@@ -41,31 +41,68 @@ func networks(t *testing.T) []string {
 // TestStreams: under every mix of stalls, every stream has the definition's elements, none are left, and a picture takes the
 // cycles of the formula. Networks without a layer for hardware are logged.
 func TestStreams(t *testing.T) {
-	board, _ := fpga.Lookup("pynq-z2")
 	inHardware := 0
 	for _, name := range networks(t) {
-		load := func(ctx context.Context) (*graph.Graph, error) {
-			return models.Load(ctx, "../../testdata/"+name, compile.Options{})
+		if d := design(t, name); d != nil {
+			inHardware++
+			simulate(t, name, d)
 		}
-		g, err := compile.Fused(t.Context(), load, compile.Options{})
-		if err != nil {
-			t.Logf("%s: %v", name, err)
-			continue
-		}
-		s, err := dataflow.NewSegment(g)
-		if none := (*dataflow.NoSegmentError)(nil); errors.As(err, &none) {
-			t.Logf("%s: %v", name, err)
-			continue
-		}
-		inHardware++
-		least, _ := fold.Least(s)
-		p, err := fold.FindWithin(s, 2*least, board)
-		if err != nil {
-			t.Fatal(err)
-		}
-		simulate(t, name, dataflow.Build(s, p.Folds))
 	}
 	t.Logf("%d networks have a part in hardware", inHardware)
+}
+
+// design is the design of a network with twice the least cycles; nil, with a log, if no part of it is in hardware.
+func design(t *testing.T, name string) *dataflow.Design {
+	board, _ := fpga.Lookup("pynq-z2")
+	load := func(ctx context.Context) (*graph.Graph, error) {
+		return models.Load(ctx, "../../testdata/"+name, compile.Options{})
+	}
+	g, err := compile.Fused(t.Context(), load, compile.Options{})
+	if err != nil {
+		t.Logf("%s: %v", name, err)
+		return nil
+	}
+	s, err := dataflow.NewSegment(g)
+	if none := (*dataflow.NoSegmentError)(nil); errors.As(err, &none) {
+		t.Logf("%s: %v", name, err)
+		return nil
+	}
+	least, _ := fold.Least(s)
+	p, err := fold.FindWithin(s, 2*least, board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dataflow.Build(s, p.Folds)
+}
+
+// TestFIFOs: with one beat in any FIFO that the proof asks for, a network gets stuck or slower.
+func TestFIFOs(t *testing.T) {
+	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+		t.Skip("make fpga runs it")
+	}
+	for _, name := range []string{"twin/shortcuts.json", "qonnx/fire_concat_w1_a2.onnx", "fpga/every.json"} {
+		d := design(t, name)
+		for _, u := range d.Units {
+			if u.Module != "fifo" {
+				continue
+			}
+			depth := u.Params[1].Value
+			u.Params[1].Value = 1
+			if _, err := d.Prove(); err != nil {
+				sim, err := verilator.New(t.Context(), d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := sim.Run(t.Context(), slices.Repeat([][]int64{make([]int64, d.First.Elems())}, 12), verilator.Mix{},
+					verilator.LastStream)
+				if err != nil || !r.Stuck && r.Cycles() <= float64(d.Cycles) {
+					t.Errorf("%s: with one beat in %s for %d: %v %+v", name, u.Name, depth, err, r)
+				}
+				sim.Close()
+			}
+			u.Params[1].Value = depth
+		}
+	}
 }
 
 func simulate(t *testing.T, name string, d *dataflow.Design) {
@@ -99,8 +136,8 @@ func simulate(t *testing.T, name string, d *dataflow.Design) {
 		}
 		for s, got := range r.Streams {
 			w := want[s.Tensor]
-			if s.Signed {
-				w = d.SumsLeave().Raw(w)
+			if sums := d.SumsLeave(); s.Signed && sums != nil {
+				w = sums.Raw(w)
 			}
 			if !slices.Equal(got, w) {
 				t.Errorf("%s, %s: stream %s of %q differs (%d elements, want %d)", name, m, s.Name, s.Tensor, len(got), len(w))

@@ -114,6 +114,7 @@ func Families() []Family {
 			Pack:     "icepack",
 			Packages: map[string]string{"nextpnr-ice40": "nextpnr-ice40", "icepack": "fpga-icestorm"}},
 		{Name: "gowin", LUTInputs: 4, BlockBits: 18 << 10, Shapes: shapes, Synthesis: "synth_gowin",
+			Simulated: "synth_gowin -nobram -noiopads", Models: "gowin/cells_sim.v",
 			Cells: []Cell{{"LUT[1-4]", LUTs, 1}, {"ALU", LUTs, 1}, {"RAM16S.*", LUTs, 4}, {"DFF.*", FFs, 1},
 				{"(S?DPB?X?9?B?|SDPX9B|pROM.*)", RAMKbits, 18}, {"MULT.*", DSPs, 1}}},
 	}

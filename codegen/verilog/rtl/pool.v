@@ -38,6 +38,26 @@ module pool #(parameter L=4, B=1, F=1, IX=26, IY=26, KX=2, KY=2)(
   end
 endmodule
 
+// argmax is the place of the largest of N signed numbers, of the last one of equals with LAST.
+module argmax #(parameter W=8, N=10, O=4, LAST=0)(
+  input clk, input rst,
+  input [W-1:0] s_data, input s_valid, output s_ready,
+  output reg [O-1:0] m_data, output reg m_valid, input m_ready);
+  reg signed [W-1:0] best; reg [O-1:0] k, at;
+  wire last = (k == N-1), go = s_valid & s_ready;
+  wire better = (k == 0) | ($signed(s_data) > best) | (LAST[0] & ($signed(s_data) == best));
+  assign s_ready = !last | !m_valid | m_ready;
+  always @(posedge clk) begin
+    if (go & better) begin best <= s_data; at <= k; end
+    if (go & last) m_data <= better ? k : at;
+    if (rst) begin k <= 0; m_valid <= 0; end
+    else begin
+      if (go) k <= last ? 0 : k+1'b1;
+      m_valid <= (go & last) | (m_valid & !m_ready);
+    end
+  end
+endmodule
+
 // largest is the largest of K beats, level by level: a pool behind a window.
 module largest #(parameter L=4, B=1, K=9)(
   input clk, input rst,

@@ -1,8 +1,8 @@
 // window yields, for each output position and each group of FG beats of a pixel's F, the KY x KX
 // taps of that group, row by row. A tap outside the picture is PAD. ROWS rows, a power of two, are
-// kept. Pictures follow each other without a gap.
+// kept. Pictures follow each other without a gap. With WAIT no border comes before its picture begins.
 module window #(parameter W=8, F=1, FG=1, IX=28, IY=28, OX=26, OY=26, KX=3, KY=3, SX=1, SY=1, DX=1, DY=1, PL=0, PT=0,
-  ROWS=4, parameter [W-1:0] PAD=0)(
+  ROWS=4, WAIT=0, parameter [W-1:0] PAD=0)(
   input clk, input rst,
   input [W-1:0] s_data, input s_valid, output s_ready,
   output [W-1:0] m_data, output m_valid, input m_ready);
@@ -18,7 +18,8 @@ module window #(parameter W=8, F=1, FG=1, IX=28, IY=28, OX=26, OY=26, KX=3, KY=3
   reg [CB-1:0] ca, ca0, cg; // place in the row: of the tap, of the window's first, of its group's first; modulo 2^CB
   wire lf = (f == FG-1), lg = (g == G-1), lkx = (kx == KX-1), lky = (ky == KY-1), lox = (ox == OX-1), loy = (oy == OY-1);
   wire inb = (ix >= 0) & (ix < IX) & (iy >= 0) & (iy < IY);
-  wire ready = !inb | (iy < avail) | ((iy == avail) & (wc > ca));
+  wire begun = !WAIT[0] | (avail > 0) | ((avail == 0) & (wc != 0));
+  wire ready = (!inb & begun) | (inb & ((iy < avail) | ((iy == avail) & (wc > ca))));
   wire [SB-1:0] slot = r0+iy[SB-1:0];
   wire [AB-1:0] ra = slot*RB+ca;
   reg v, pad; reg [W-1:0] q;

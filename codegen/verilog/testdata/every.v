@@ -196,7 +196,7 @@ module every_accelerator(
     fifo0(.clk(clk), .rst(rst), .s_data(s0_data), .s_valid(s0_valid), .s_ready(s0_ready), .m_data(s1_data), .m_valid(s1_valid), .m_ready(s1_ready));
 
   // of "conv"
-  window #(.W(6), .F(1), .FG(1), .IX(9), .IY(9), .OX(9), .OY(9), .KX(3), .KY(3), .SX(1), .SY(1), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .PAD(6'h0))
+  window #(.W(6), .F(1), .FG(1), .IX(9), .IY(9), .OX(9), .OY(9), .KX(3), .KY(3), .SX(1), .SY(1), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .WAIT(0), .PAD(6'h0))
     window1(.clk(clk), .rst(rst), .s_data(s1_data), .s_valid(s1_valid), .s_ready(s1_ready), .m_data(s2_data), .m_valid(s2_valid), .m_ready(s2_ready));
 
   dwc #(.IW(6), .OW(18))
@@ -219,7 +219,7 @@ module every_accelerator(
     dwc7(.clk(clk), .rst(rst), .s_data(s8_data), .s_valid(s8_valid), .s_ready(s8_ready), .m_data(s9_data), .m_valid(s9_valid), .m_ready(s9_ready));
 
   // of "groups"
-  window #(.W(8), .F(2), .FG(1), .IX(9), .IY(9), .OX(9), .OY(9), .KX(3), .KY(3), .SX(1), .SY(1), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .PAD(8'h0))
+  window #(.W(8), .F(2), .FG(1), .IX(9), .IY(9), .OX(9), .OY(9), .KX(3), .KY(3), .SX(1), .SY(1), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .WAIT(0), .PAD(8'h0))
     window8(.clk(clk), .rst(rst), .s_data(s9_data), .s_valid(s9_valid), .s_ready(s9_ready), .m_data(s10_data), .m_valid(s10_valid), .m_ready(s10_ready));
 
   dwc #(.IW(8), .OW(24))
@@ -239,7 +239,7 @@ module every_accelerator(
     dwc13(.clk(clk), .rst(rst), .s_data(s14_data), .s_valid(s14_valid), .s_ready(s14_ready), .m_data(s15_data), .m_valid(s15_valid), .m_ready(s15_ready));
 
   // of "depthwise"
-  window #(.W(8), .F(2), .FG(1), .IX(9), .IY(9), .OX(9), .OY(9), .KX(3), .KY(3), .SX(1), .SY(1), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .PAD(8'h0))
+  window #(.W(8), .F(2), .FG(1), .IX(9), .IY(9), .OX(9), .OY(9), .KX(3), .KY(3), .SX(1), .SY(1), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .WAIT(0), .PAD(8'h0))
     window14(.clk(clk), .rst(rst), .s_data(s15_data), .s_valid(s15_valid), .s_ready(s15_ready), .m_data(s16_data), .m_valid(s16_valid), .m_ready(s16_ready));
 
   fifo #(.W(8), .D(2))
@@ -266,7 +266,7 @@ module every_accelerator(
     fifo21(.clk(clk), .rst(rst), .s_data(s22_data), .s_valid(s22_valid), .s_ready(s22_ready), .m_data(s23_data), .m_valid(s23_valid), .m_ready(s23_ready));
 
   // of "overlapping"
-  window #(.W(3), .F(8), .FG(1), .IX(9), .IY(9), .OX(5), .OY(5), .KX(3), .KY(3), .SX(2), .SY(2), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .PAD(3'h0))
+  window #(.W(3), .F(8), .FG(1), .IX(9), .IY(9), .OX(5), .OY(5), .KX(3), .KY(3), .SX(2), .SY(2), .DX(1), .DY(1), .PL(1), .PT(1), .ROWS(8), .WAIT(0), .PAD(3'h0))
     window22(.clk(clk), .rst(rst), .s_data(s23_data), .s_valid(s23_valid), .s_ready(s23_ready), .m_data(s24_data), .m_valid(s24_valid), .m_ready(s24_ready));
 
   // of "overlapping"
@@ -293,7 +293,7 @@ module every_accelerator(
     dwc29(.clk(clk), .rst(rst), .s_data(s31_data), .s_valid(s31_valid), .s_ready(s31_ready), .m_data(s32_data), .m_valid(s32_valid), .m_ready(s32_ready));
 
   // of "right"
-  window #(.W(12), .F(2), .FG(2), .IX(5), .IY(5), .OX(5), .OY(5), .KX(3), .KY(3), .SX(1), .SY(1), .DX(2), .DY(2), .PL(2), .PT(2), .ROWS(16), .PAD(12'h0))
+  window #(.W(12), .F(2), .FG(2), .IX(5), .IY(5), .OX(5), .OY(5), .KX(3), .KY(3), .SX(1), .SY(1), .DX(2), .DY(2), .PL(2), .PT(2), .ROWS(16), .WAIT(0), .PAD(12'h0))
     window30(.clk(clk), .rst(rst), .s_data(s32_data), .s_valid(s32_valid), .s_ready(s32_ready), .m_data(s33_data), .m_valid(s33_valid), .m_ready(s33_ready));
 
   fifo #(.W(12), .D(2))
@@ -320,7 +320,7 @@ module every_accelerator(
     fifo37(.clk(clk), .rst(rst), .s_data(s39_data), .s_valid(s39_valid), .s_ready(s39_ready), .m_data(s40_data), .m_valid(s40_valid), .m_ready(s40_ready));
 
   // of "narrow"
-  window #(.W(1), .F(16), .FG(16), .IX(5), .IY(5), .OX(2), .OY(2), .KX(2), .KY(2), .SX(2), .SY(2), .DX(1), .DY(1), .PL(0), .PT(0), .ROWS(8), .PAD(1'h0))
+  window #(.W(1), .F(16), .FG(16), .IX(5), .IY(5), .OX(2), .OY(2), .KX(2), .KY(2), .SX(2), .SY(2), .DX(1), .DY(1), .PL(0), .PT(0), .ROWS(8), .WAIT(0), .PAD(1'h0))
     window38(.clk(clk), .rst(rst), .s_data(s40_data), .s_valid(s40_valid), .s_ready(s40_ready), .m_data(s41_data), .m_valid(s41_valid), .m_ready(s41_ready));
 
   fifo #(.W(1), .D(2))
