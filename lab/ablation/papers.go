@@ -57,14 +57,16 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 		}
 		return ""
 	})
-	add(PaperRow{Figure: "Riptide, figure 8", Subject: "SqueezeNet's speed without any optimization; the last one's gain",
-		Theirs: "0.14x, 1.3x"}, boards, func(b, full string) string {
+	add(PaperRow{Figure: "Riptide, figure 8",
+		Subject: "SqueezeNet's speed without any optimization; the last one's gain",
+		Theirs:  "0.14x, 1.3x"}, boards, func(b, full string) string {
 		steps := ladder(b)
 		return times(speed(b, ladderNetwork, steps[0].on.String(), floatTwin),
 			speed(b, ladderNetwork, full, steps[len(steps)-2].on.String()))
 	})
-	add(PaperRow{Figure: "Riptide, section 5.1", Subject: "time with unipolar levels beside that with bipolar ones, mean",
-		Theirs: "1.25x"}, boards, func(b, full string) string {
+	add(PaperRow{Figure: "Riptide, section 5.1",
+		Subject: "time with unipolar levels beside that with bipolar ones, mean",
+		Theirs:  "1.25x"}, boards, func(b, full string) string {
 		sum, n := 0.0, 0.0
 		for _, p := range published() {
 			f, bipolar := find(b, p.network, full), find(b, p.network+"_bipolar", full)
@@ -76,8 +78,9 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 	})
 	for _, other := range []struct{ variant, name, theirs string }{
 		{floatTwin, "floats", "14x to over 20x"}, {eightBits, "8 bits", "6x to 10x"}} {
-		add(PaperRow{Figure: "Larq, figure 11", Subject: "ResNet-18's convolutions A to D in bits, beside " + other.name,
-			Theirs: other.theirs}, []string{"rpi4"}, func(b, full string) string {
+		add(PaperRow{Figure: "Larq, figure 11",
+			Subject: "ResNet-18's convolutions A to D in bits, beside " + other.name,
+			Theirs:  other.theirs}, []string{"rpi4"}, func(b, full string) string {
 			var all []float64
 			for _, s := range resnetShapes() {
 				all = append(all, speed(b, s.name(), full, other.variant))
@@ -85,8 +88,9 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 			return times(all...)
 		})
 	}
-	add(PaperRow{Figure: "Larq, table 5", Subject: "share of QuickNet that quantizes and adds; here all but convolutions",
-		Theirs: "13 %"}, []string{"rpi4"}, func(b, full string) string {
+	add(PaperRow{Figure: "Larq, table 5",
+		Subject: "share of QuickNet that quantizes and adds; here all but convolutions",
+		Theirs:  "13 %"}, []string{"rpi4"}, func(b, full string) string {
 		if f := find(b, "quicknet", full); f != nil {
 			return fmt.Sprintf("%.0f %%", 100*f.Values["glue_share"])
 		}

@@ -111,7 +111,8 @@ func (l *ledger) acceptedRows() (out []string) {
 	return out
 }
 
-// Limits returns the multiply-adds a cycle at the limits of target's core, by the ledger below root.
+// Limits returns the multiply-adds a cycle at the limits of a target's core, by the ledger below
+// root.
 func Limits(root, target string) (map[string]float64, error) {
 	l, err := read(filepath.Join(root, file))
 	if err != nil {
@@ -120,8 +121,8 @@ func Limits(root, target string) (map[string]float64, error) {
 	return l.Limits[target], nil
 }
 
-// Speedups returns the least and the largest quotient of a twin's cycles and a network's on a
-// target, over the layers with other limits in the twin, by the ledger below root.
+// Speedups returns the least and the largest speed of a network's layers beside those of its twin,
+// by the ledger below root. Layers with the same limit in both are left out.
 func Speedups(root, target, network, twin string) (least, most float64, err error) {
 	l, err := read(filepath.Join(root, file))
 	if err != nil {

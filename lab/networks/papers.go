@@ -68,8 +68,8 @@ func paperSection(name string, s *figures.Store) (string, error) {
 	return fmt.Sprintf("%s\n\n%s.\n\n%s%s", figures.Sources(used), figures.Tools(used), head, rows.String()), nil
 }
 
-// restSection lists what else of the papers the figures of the networks, of ablation and of the
-// ledger have.
+// restSection lists other tables and figures of the papers, beside the figures of the networks, of
+// ablation and of the ledger.
 func restSection(root string, s *figures.Store) (string, error) {
 	ablated, err := figures.Open(filepath.Join(root, task.Data, "ablation.jsonl"))
 	if err != nil {
@@ -89,8 +89,8 @@ func restSection(root string, s *figures.Store) (string, error) {
 		return "", err
 	}
 	rows = append(rows,
-		ablation.PaperRow{Figure: "Riptide, figure 4", Subject: "speed of SqueezeNet's binary layers", Theirs: "3x to 20x",
-			Ours: strings.Join(layers, "; ")},
+		ablation.PaperRow{Figure: "Riptide, figure 4", Subject: "speed of SqueezeNet's binary layers",
+			Theirs: "3x to 20x", Ours: strings.Join(layers, "; ")},
 		ablation.PaperRow{Figure: "Larq, table 1",
 			Subject: "multiply-adds a cycle of a Cortex-A76 at most: floats, 8 bits, bits", Theirs: "8, 32, 78",
 			Ours: fmt.Sprintf("rpi5 %.0f, %.0f, %.0f", limits["fp32"], limits["int8"], limits["bits"])})
@@ -103,8 +103,8 @@ func restSection(root string, s *figures.Store) (string, error) {
 		if f := s.Find(figures.Key{Subject: n.subject}); f != nil {
 			used = append(used, f)
 			ms, _ := board.Milliseconds(f.Values[board.Name+"_cycles"])
-			rows = append(rows, ablation.PaperRow{Figure: "Larq, table 3", Subject: n.name + ", ms on a Raspberry Pi 4B",
-				Theirs: n.theirs, Ours: fmt.Sprintf("%s %.1f", board.Name, ms)})
+			rows = append(rows, ablation.PaperRow{Figure: "Larq, table 3", Theirs: n.theirs,
+				Subject: n.name + ", ms on a Raspberry Pi 4B", Ours: fmt.Sprintf("%s %.1f", board.Name, ms)})
 		}
 	}
 	var b strings.Builder
