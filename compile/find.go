@@ -254,17 +254,30 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 			return err
 		}
 	}
+	alike, least := 1.0, map[int]float64{} // times within this factor count as one; the least ones by kernel
+	if s.target.Fetched && s.checker == nil {
+		alike += s.model.Error.Median
+	}
+	code := func(k *found) int { return size.Written(k.Func.Body, s.target.VectorBits) }
 	for _, c := range all {
 		switch best := &out[c.kernel]; {
 		case best.Strategy == "":
+			*best, least[c.kernel] = c, c.time
+		case alike > 1 && c.time <= alike*least[c.kernel] && code(&c) < code(best):
+			c.next = best.next
 			*best = c
 		case len(best.next) < others:
 			best.next = append(best.next, c)
 		}
 	}
 	for i := range out {
-		if out[i].Strategy == "" {
-			out[i].cost = s.unpromising(kernels, i)
+		if out[i].Strategy != "" {
+			continue
+		}
+		k := s.unpromising(kernels, i)
+		out[i].cost = k.cost
+		if s.checker == nil && len(all) > 0 && k.time < all[0].time { // its guess was wrong
+			out[i] = k
 		}
 	}
 	if len(funcs) == 1 && out[0].Strategy == "" {
@@ -273,17 +286,16 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 	return err
 }
 
-// unpromising predicts the cost of a kernel that is not compared, for reports: by the best guess
-// that can be built.
-func (s *finder) unpromising(kernels []kernel, i int) float64 {
+// unpromising makes the best guess that can be built of a kernel that is not compared.
+func (s *finder) unpromising(kernels []kernel, i int) found {
 	points := kernels[i].points(i)
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
 	for _, p := range points[:min(len(points), giveUp)] {
 		if some := s.make(kernels, []sketch{p}); len(some) > 0 {
-			return some[0].cost
+			return some[0]
 		}
 	}
-	return math.Inf(1)
+	return found{cost: math.Inf(1), time: math.Inf(1)}
 }
 
 // records are the schedules of f that were measured, the best first, without those of strategies

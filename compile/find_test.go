@@ -13,6 +13,7 @@ import (
 	"ripc/internal/need"
 	"ripc/internal/testlayer"
 	"ripc/ir"
+	"ripc/ir/size"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
 	"ripc/schedule/costmodel"
@@ -22,6 +23,42 @@ import (
 	"ripc/targets"
 	"ripc/targets/isa"
 )
+
+// TestFetched: where code is fetched, a schedule has no more code than elsewhere, and its predicted time is within the model's error.
+func TestFetched(t *testing.T) {
+	target, err := targets.Lookup("wasm32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, ok, err := machine.Of(target)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	less := 0
+	for _, channels := range []int{32, 64, 96} {
+		a := &graph.FusedConv{SH: 1, SW: 1, In: channels, Out: channels, KH: 3, KW: 3, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 1, Left: 1, Right: 1}}
+		a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, channels)}}
+		f := testlayer.Integers(a, target, layout.Popcount, ir.Unipolar, 2, 1, 14, 14, ops.Slice{})
+		var at [2]found
+		for i, fetched := range []bool{false, true} {
+			target.Fetched = fetched
+			s := &finder{model: model, target: target, known: map[string]found{}}
+			all, err := s.best(t.Context(), []*ir.Func{f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at[i] = all[0]
+		}
+		code := func(k found) int { return size.Written(k.Func.Body, target.VectorBits) }
+		if code(at[1]) > code(at[0]) || at[1].time > at[0].time*(1+model.Error.Median) {
+			t.Errorf("%d channels: %d instructions and a time of %g, elsewhere %d and %g", channels, code(at[1]), at[1].time, code(at[0]), at[0].time)
+		}
+		less += code(at[0]) - code(at[1])
+	}
+	if less <= 0 {
+		t.Error("no schedule has less code")
+	}
+}
 
 // TestFinder: a search gives the same schedules each time, legal ones; equal Funcs are searched
 // once and keep their names; kernels that are compared get the schedule that is expected to be the

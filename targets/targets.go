@@ -54,6 +54,9 @@ type Target struct {
 	// RAM is the memory of small chips of this kind, which schedules are to be sparing with; 0
 	// where there is enough.
 	RAM int `json:"ram_bytes,omitempty"`
+	// Fetched says that code travels to each machine that runs it, so the least of it is best where
+	// times are alike.
+	Fetched bool `json:"fetched,omitempty"`
 	// ClockMHz is the highest clock of the cores by the board's specification, which the row cites;
 	// 0 where the target stands for machines of many clocks.
 	ClockMHz int `json:"clock_mhz,omitempty"`

@@ -44,6 +44,7 @@ func wasm32() Target {
 		L1:         32 << 10,
 		L2:         256 << 10,
 		Cores:      1,
+		Fetched:    true,
 		Board:      "browsers, Node and other machines that run WebAssembly with SIMD128",
 		Like:       "x86-64",
 	}

@@ -184,6 +184,9 @@ func (b *build) parts(ctx context.Context, room int) ([]toolchain.Object, error)
 	if err != nil {
 		return nil, err
 	}
+	if !toolchain.MapsSections(b.Target) { // no code reads it
+		text = container.Compress(text)
+	}
 	obj, err := toolchain.Section(b.Target, describe.Section, abi.Describe, text, room)
 	if err != nil {
 		return nil, err

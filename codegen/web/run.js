@@ -6,6 +6,7 @@ const types = {
 const align = 64; // of buffers, in bytes
 const page = 65536; // of a module's memory, and the size of a stack
 const syncBytes = SYNC_BYTES; // of ripc_sync
+const sealBytes = SEAL_BYTES; // behind the description in its section
 const roundUp = n => Math.ceil(n / align) * align;
 
 // open starts the first module that this machine can run. Each is a function that returns bytes, or a promise of them.
@@ -44,8 +45,9 @@ function plan({inputs, outputs, arena_bytes, scratch_bytes}, base, threads) {
 
 async function start(bytes, threads, startWorker) {
   const module = await WebAssembly.compile(bytes);
-  const section = new Uint8Array(WebAssembly.Module.customSections(module, ".ripc.describe")[0]);
-  const description = JSON.parse(new TextDecoder().decode(section.subarray(0, section.indexOf(0))));
+  const section = WebAssembly.Module.customSections(module, ".ripc.describe")[0];
+  const compressed = new Blob([section.slice(0, -sealBytes)]).stream();
+  const description = await new Response(compressed.pipeThrough(new DecompressionStream("deflate"))).json();
   const {name} = description;
   let shared;
   if (threads > 1) { // it cannot grow. The module's own part is its constants, which are in its bytes, and a stack

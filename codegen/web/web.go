@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"ripc/internal/abi"
+	"ripc/internal/container"
 	"ripc/runtime/describe"
 )
 
@@ -34,7 +35,10 @@ type Module struct {
 var runFile string
 
 // runText is run.js with its numbers.
-func runText() string { return strings.ReplaceAll(runFile, "SYNC_BYTES", fmt.Sprint(abi.SyncBytes)) }
+func runText() string {
+	return strings.NewReplacer("SYNC_BYTES", fmt.Sprint(abi.SyncBytes), "SEAL_BYTES", fmt.Sprint(1+container.SealSize)).
+		Replace(runFile)
+}
 
 //go:embed worker.js
 var workerText string

@@ -8,6 +8,7 @@ package container
 
 import (
 	"bytes"
+	"compress/zlib"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -102,11 +103,37 @@ const SealSize = sha256.Size
 // ErrDamaged says that a file is not the sealed one.
 var ErrDamaged = errors.New("its checksum differs: the file is damaged, or was changed after it was compiled")
 
-// Cut divides the content of a file's section describe.Section: the description, a NUL, and behind
-// it a checksum or nothing. Files that others have linked, of ripc's archives or C source, have
-// none, and sum is nil.
+// compressedHead begins compressed descriptions (zlib, RFC 1950), and no JSON.
+const compressedHead = 0x78
+
+// Compress returns a description in fewer bytes, for Cut.
+func Compress(description []byte) []byte {
+	var out bytes.Buffer
+	w := zlib.NewWriter(&out)
+	_, err := w.Write(description)
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic("BUG: " + err.Error()) // memory does not fail
+	}
+	return out.Bytes()
+}
+
+// Cut divides the content of a file's section describe.Section: the description, which may be
+// compressed, a NUL, and behind it a checksum or nothing. Files that others have linked, of ripc's
+// archives or C source, have none, and sum is nil.
 func Cut(section []byte) (description, sum []byte, err error) {
-	description, sum, _ = bytes.Cut(section, []byte{0})
+	if len(section) > 0 && section[0] == compressedHead {
+		in := bytes.NewReader(section)
+		z, err := zlib.NewReader(in)
+		if err == nil {
+			description, err = io.ReadAll(z)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("the description: %w", err)
+		}
+		_, sum, _ = bytes.Cut(section[len(section)-in.Len():], []byte{0})
+	} else {
+		description, sum, _ = bytes.Cut(section, []byte{0})
+	}
 	switch len(sum) {
 	case 0:
 		return description, nil, nil

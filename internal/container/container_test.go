@@ -163,6 +163,9 @@ func TestCut(t *testing.T) {
 		{"{}\x00" + string(sum), "{}", sum, false},
 		{"{}\x00" + string(sum[1:]), "", nil, true},
 		{"{}\x00{}\x00", "", nil, true},
+		{string(container.Compress([]byte("{}"))) + "\x00" + string(sum), "{}", sum, false},
+		{string(container.Compress([]byte("{}"))) + "\x00" + string(sum[1:]), "", nil, true},
+		{string(container.Compress([]byte("{}"))[:5]), "", nil, true},
 	} {
 		text, got, err := container.Cut([]byte(c.section))
 		if string(text) != c.text || !bytes.Equal(got, c.sum) || (err != nil) != c.fails {

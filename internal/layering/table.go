@@ -79,7 +79,7 @@ func Table() []Row {
 		{"codegen", []string{"internal/abi", "internal/container", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
 		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "codegen/web", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
-		{"codegen/web", []string{"internal/abi", "runtime/describe"}, nil},
+		{"codegen/web", []string{"internal/abi", "internal/container", "runtime/describe"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "codegen/llvm/rows", "internal/f32", "ir", "ir/arith", "ir/deps", "ir/size", "runtime/describe", "targets"}, []string{"github.com/llir/llvm"}},
@@ -132,7 +132,7 @@ func Table() []Row {
 		{"lab/figures", []string{"measure"}, nil},
 		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
 		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
-		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, []string{"github.com/spf13/pflag"}},
+		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "lab/ablation", "lab/figures", "lab/ledger", "lab/task", "targets"}, []string{"github.com/spf13/pflag"}},
 		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}}, // leaves optimizations out
 		{"lab/peers", []string{".", "caches", "codegen", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}},                              // ripc beside other engines
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                // searches beside each other

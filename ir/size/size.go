@@ -39,8 +39,13 @@ const huge = 1 << 30
 // own then.
 func Of(s ir.Stmt) int { return new(estimate).count(s, "", nil) }
 
+// Written estimates the instructions of s on a machine with vectors of the given bits. A longer
+// vector counts once for each register that it fills with words of 32 bits.
+func Written(s ir.Stmt, bits int) int { return (&estimate{bits: bits}).count(s, "", nil) }
+
 // estimate is one under way.
 type estimate struct {
+	bits int // of a vector register; 0: vectors of all lengths count once
 	// seen are the operations of the counted expression, after those of the enclosing expression
 	// if it is an address.
 	seen []ir.Expr
@@ -60,9 +65,15 @@ func (c *estimate) count(s ir.Stmt, lane string, vector *ir.For) int {
 			vector = s
 		}
 		n = c.count(s.Body, lane, vector)
-		if s.Kind == ir.Unroll || scattered {
-			n = min(n, huge/max(1, s.Extent)) * s.Extent
+		times := 1
+		switch {
+		case s.Kind == ir.Unroll || scattered:
+			times = s.Extent
+		case s.Kind == ir.Vectorize && c.bits > 0:
+			const word = 32
+			times = (s.Extent*word + c.bits - 1) / c.bits
 		}
+		n = min(n, huge/max(1, times)) * times
 	case *ir.Block:
 		for _, t := range s.Stmts {
 			n = min(huge, n+c.count(t, lane, vector))

@@ -31,6 +31,11 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, n, c.want)
 		}
 	}
+	for bits, want := range map[int]int{128: 4 * 2 * one, 256: 4 * one, 512: 4 * one} {
+		if n := size.Written(loop(ir.Unroll, 4, loop(ir.Vectorize, 8, body)), bits); n != want {
+			t.Errorf("in vectors of %d bits %d, want %d", bits, n, want)
+		}
+	}
 	// lanes that go one by one compute where each reads
 	at := func(x ir.Buffer, i ir.Expr) ir.Stmt {
 		return loop(ir.Vectorize, 8, &ir.Store{Buf: y.Name, Idx: []ir.Expr{ir.V("i")}, Val: ir.At(x, i)})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -108,4 +109,36 @@ func (l *ledger) acceptedRows() (out []string) {
 		out = append(out, task.Row(g.date, g.reason, fmt.Sprint(count[g]), most[g].String()))
 	}
 	return out
+}
+
+// Limits returns the multiply-adds a cycle at the limits of a target's core, by the ledger below
+// root.
+func Limits(root, target string) (map[string]float64, error) {
+	l, err := read(filepath.Join(root, file))
+	if err != nil {
+		return nil, err
+	}
+	return l.Limits[target], nil
+}
+
+// Speedups returns the least and the largest speed of a network's layers beside those of its twin,
+// by the ledger below root. Layers with the same limit in both are left out.
+func Speedups(root, target, network, twin string) (least, most float64, err error) {
+	l, err := read(filepath.Join(root, file))
+	if err != nil {
+		return 0, 0, err
+	}
+	own, other := l.find(target, network), l.find(target, twin)
+	if own == nil || other == nil {
+		return 0, 0, fmt.Errorf("%s has no %s or no %s on %s", file, network, twin, target)
+	}
+	for name, c := range own.Layers {
+		if o, ok := other.Layers[name]; ok && o.limit() != c.limit() {
+			x := float64(o.now()) / float64(c.now())
+			if most = max(most, x); least == 0 || x < least {
+				least = x
+			}
+		}
+	}
+	return least, most, nil
 }

@@ -37,7 +37,11 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	papers, err := task.Fill(root, paperPage, map[string]string{"riptide": riptide})
+	rest, err := restSection(root, s)
+	if err != nil {
+		return nil, err
+	}
+	papers, err := task.Fill(root, paperPage, map[string]string{"riptide": riptide, "rest": rest})
 	return map[string]string{filepath.Join(root, page): text, filepath.Join(root, paperPage): papers}, err
 }
 

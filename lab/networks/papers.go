@@ -4,9 +4,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	"ripc/lab/ablation"
 	"ripc/lab/figures"
+	"ripc/lab/ledger"
 	"ripc/lab/task"
 	"ripc/targets"
 )
@@ -63,4 +66,51 @@ func paperSection(name string, s *figures.Store) (string, error) {
 		"ripc: "+p.Board+", Mcycles", fmt.Sprintf("ripc: ms at %d MHz", board.ClockMHz),
 		"ripc: times the float twin's speed")
 	return fmt.Sprintf("%s\n\n%s.\n\n%s%s", figures.Sources(used), figures.Tools(used), head, rows.String()), nil
+}
+
+// restSection lists other tables and figures of the papers, beside the figures of the networks, of
+// ablation and of the ledger.
+func restSection(root string, s *figures.Store) (string, error) {
+	ablated, err := figures.Open(filepath.Join(root, task.Data, "ablation.jsonl"))
+	if err != nil {
+		return "", err
+	}
+	rows, used := ablation.PaperRows(ablated, boards())
+	var layers []string
+	for _, b := range boards() {
+		least, most, err := ledger.Speedups(root, b, "squeezenet", "squeezenet_float")
+		if err != nil {
+			return "", err
+		}
+		layers = append(layers, fmt.Sprintf("%s %.0fx to %.0fx", b, least, most))
+	}
+	limits, err := ledger.Limits(root, "rpi5")
+	if err != nil {
+		return "", err
+	}
+	rows = append(rows,
+		ablation.PaperRow{Figure: "Riptide, figure 4", Subject: "speed of SqueezeNet's binary layers",
+			Theirs: "3x to 20x", Ours: strings.Join(layers, "; ")},
+		ablation.PaperRow{Figure: "Larq, table 1",
+			Subject: "multiply-adds a cycle of a Cortex-A76 at most: floats, 8 bits, bits", Theirs: "8, 32, 78",
+			Ours: fmt.Sprintf("rpi5 %.0f, %.0f, %.0f", limits["fp32"], limits["int8"], limits["bits"])})
+	board, err := targets.Lookup("rpi4")
+	if err != nil {
+		return "", err
+	}
+	for _, n := range []struct{ name, subject, theirs string }{
+		{"Bi-Real Net", "birealnet", "87.0; DaBNN 119.8, TVM 862.9"}, {"QuickNet", "quicknet", "52.1; TVM 245.5"}} {
+		if f := s.Find(figures.Key{Subject: n.subject}); f != nil {
+			used = append(used, f)
+			ms, _ := board.Milliseconds(f.Values[board.Name+"_cycles"])
+			rows = append(rows, ablation.PaperRow{Figure: "Larq, table 3", Theirs: n.theirs,
+				Subject: n.name + ", ms on a Raspberry Pi 4B", Ours: fmt.Sprintf("%s %.1f", board.Name, ms)})
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s", figures.Sources(used), task.Head("", "", "the paper", "ripc"))
+	for _, r := range rows {
+		b.WriteString(task.Row(r.Figure, r.Subject, r.Theirs, r.Ours))
+	}
+	return b.String(), nil
 }

@@ -34,28 +34,32 @@ type compared struct {
 	rows   [][]float64 // the first output for each input
 }
 
-// compareModel times one model file by ripc and by the engines that read it, in turns, and compares
-// their outputs.
-func (b *bench) compareModel(ctx context.Context, out io.Writer) error {
-	if _, err := os.Stat(b.model); err != nil {
-		return err
-	}
+// compareModels times each model file by ripc and by the engines that read it, in turns, and
+// compares their outputs. Of several files, those that ripc cannot read are named.
+func (b *bench) compareModels(ctx context.Context, out io.Writer) error {
 	labels, err := b.readLabels()
 	if err != nil {
 		return err
 	}
-	var all []compared
-	for _, threads := range b.threads {
-		fmt.Fprintf(out, "%s, threads: %d\n\n", b.model, threads)
-		if all, err = b.compareOn(ctx, threads); err != nil {
-			return err
-		}
-		if err := printCompared(out, all, labels); err != nil {
-			return err
+	for _, model := range b.own {
+		for _, threads := range b.threads {
+			fmt.Fprintf(out, "%s, threads: %d\n\n", model, threads)
+			all, err := b.compareOn(ctx, model, threads)
+			if unfit := (*unfitError)(nil); errors.As(err, &unfit) && len(b.own) > 1 {
+				fmt.Fprintf(out, "%v\n\n", err)
+				break
+			}
+			if err == nil {
+				err = printCompared(out, all, labels)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(out)
 		}
 	}
 	if load := measure.Load(); load > 1 {
-		fmt.Fprintf(out, "\nThe machine was busy (load %.1f): times say little.\n", load)
+		fmt.Fprintf(out, "The machine was busy (load %.1f): times say little.\n", load)
 	}
 	return nil
 }
@@ -65,7 +69,7 @@ func (b *bench) readLabels() ([]float64, error) {
 	if b.labels == "" {
 		return nil, nil
 	}
-	if b.inputs == "" {
+	if len(b.inputs) == 0 {
 		return nil, errors.New("--labels are of --inputs, and there are none")
 	}
 	a, err := npy.ReadFile(b.labels)
@@ -75,8 +79,8 @@ func (b *bench) readLabels() ([]float64, error) {
 	return a.Float64s()
 }
 
-// compareOn measures with a number of threads; ripc comes first.
-func (b *bench) compareOn(ctx context.Context, threads int) (all []compared, err error) {
+// compareOn measures a model with a number of threads; ripc comes first.
+func (b *bench) compareOn(ctx context.Context, model string, threads int) (all []compared, err error) {
 	scratch, err := os.MkdirTemp("", "ripc-compare-")
 	if err != nil {
 		return nil, err
@@ -89,16 +93,16 @@ func (b *bench) compareOn(ctx context.Context, threads int) (all []compared, err
 		}
 	}()
 	var of []int // the line of each worker
-	for i, e := range append([]Entry{{Engine: "ripc"}}, readers(filepath.Ext(b.model))...) {
-		e.Model, e.Own = b.model, true
+	for i, e := range append([]Entry{{Engine: "ripc"}}, readers(filepath.Ext(model))...) {
+		e.Model, e.Own = model, true
 		all = append(all, compared{engine: e.Engine})
 		if why, lacks := b.lacking[e.Env]; lacks {
 			all[i].why = why
 			continue
 		}
 		command := b.command(e, threads)
-		if e.Env != "" && b.inputs != "" {
-			command = append(command, b.inputs)
+		if e.Env != "" {
+			command = append(command, b.inputs...)
 		}
 		w, err := start(ctx, e, command, threads)
 		if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
@@ -134,8 +138,8 @@ func (b *bench) compareOn(ctx context.Context, threads int) (all []compared, err
 }
 
 // answersFor returns a row of outputs for each input; without inputs the sample of the greeting.
-func (w *worker) answersFor(inputs, scratch string) ([][]float64, error) {
-	if inputs == "" {
+func (w *worker) answersFor(inputs []string, scratch string) ([][]float64, error) {
+	if len(inputs) == 0 {
 		return [][]float64{w.Sample}, nil
 	}
 	a, err := w.outputs(inputs, scratch)
@@ -206,10 +210,14 @@ func compareRows(a, b [][]float64) (worst float64, same int, err error) {
 	return worst, same, nil
 }
 
-// setUpReaders installs the engines that read the model, without the models of the other subjects.
+// setUpReaders installs the engines that read the models, without the models of the other subjects.
 func (b *bench) setUpReaders(ctx context.Context) error {
 	b.lacking = map[string]string{}
-	for _, e := range readers(filepath.Ext(b.model)) {
+	var all []Entry
+	for _, model := range b.own {
+		all = append(all, readers(filepath.Ext(model))...)
+	}
+	for _, e := range all {
 		if _, done := b.lacking[e.Env]; done || slices.Contains(b.engines, e.Env) {
 			continue
 		}

@@ -46,7 +46,7 @@ func TestServeInputs(t *testing.T) {
 	need.OK(t, err)
 	folder := filepath.Join("..", "..", "examples", "pytorch")
 	answers := filepath.Join(t.TempDir(), "y.npy")
-	request, err := json.Marshal(order{Inputs: filepath.Join(folder, "x.npy"), Outputs: answers})
+	request, err := json.Marshal(order{Inputs: []string{filepath.Join(folder, "x.npy")}, Outputs: answers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +71,16 @@ func TestServeInputs(t *testing.T) {
 	if worst, same, err := compareRows(rows[0], rows[1]); err != nil || worst > 1e-3 || same != 360 {
 		t.Errorf("worst difference %g, %d of 360 of the same class, %v", worst, same, err)
 	}
-	request, err = json.Marshal(order{Inputs: filepath.Join(folder, "y.npy"), Outputs: answers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve(t.Context(), filepath.Join(folder, "model.onnx"), 1, bytes.NewReader(request), &out); err == nil || !strings.Contains(err.Error(), "the network reads f32") {
-		t.Errorf("labels as inputs: %v", err)
+	for want, files := range map[string][]string{"the network reads f32": {"y.npy"}, "1 inputs, and there are 2 files": {"x.npy", "x.npy"}} {
+		for i, f := range files {
+			files[i] = filepath.Join(folder, f)
+		}
+		request, err = json.Marshal(order{Inputs: files, Outputs: answers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := serve(t.Context(), filepath.Join(folder, "model.onnx"), 1, bytes.NewReader(request), &out); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", files, err)
+		}
 	}
 }

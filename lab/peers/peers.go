@@ -33,10 +33,10 @@ type bench struct {
 	turns   int
 	time    time.Duration // of an engine's turn
 	threads []int
-	dir     string // everything that is not ripc's, outside the tree
-	python  string // "" finds one
-	model   string // a file of the user, in the place of the subjects
-	inputs  string // .npy files for model; "" is the picture, and no labels
+	dir     string   // everything that is not ripc's, outside the tree
+	python  string   // "" finds one
+	own     []string // files of the user, in the place of the subjects
+	inputs  []string // .npy files, one for each input; none is the picture, and no labels
 	labels  string
 	worker  string // a model: this process is ripc's worker
 	self    string
@@ -68,8 +68,8 @@ func Task() *task.Task {
 	t.Flags = func(f *pflag.FlagSet) {
 		flags(f)
 		f.BoolVar(&b.setUp, "setup", false, "only install the other engines and make their models")
-		f.StringVar(&b.model, "model", "", "compare the engines on this `file` alone, and write no page")
-		f.StringVar(&b.inputs, "inputs", "", "a .npy `file` of inputs for --model, which also calibrate int8")
+		f.StringSliceVar(&b.own, "model", nil, "compare the engines on these `files` alone, and write no page")
+		f.StringSliceVar(&b.inputs, "inputs", nil, "a .npy `file` for each input of --model, which also calibrate int8")
 		f.StringVar(&b.labels, "labels", "", "a .npy `file` with the class of each of --inputs")
 		f.StringVar(&b.python, "python", "", "the Python to make environments with, where there is no uv")
 	}
@@ -122,11 +122,11 @@ func (b *bench) prepare(ctx context.Context, _ *regexp.Regexp, out io.Writer) (d
 	if !b.peers {
 		return false, nil
 	}
-	if b.model != "" {
+	if len(b.own) > 0 {
 		if err := b.setUpReaders(ctx); err != nil {
 			return true, err
 		}
-		return true, b.compareModel(ctx, out)
+		return true, b.compareModels(ctx, out)
 	}
 	cmd := exec.CommandContext(ctx, "scripts/setup-peers.sh", b.dir, b.python)
 	cmd.Stderr = os.Stderr

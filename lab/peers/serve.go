@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"ripc"
@@ -71,7 +70,7 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
 			return err
 		}
-		if o.Inputs != "" {
+		if len(o.Inputs) > 0 {
 			if err := apply(ctx, s, d, o); err != nil {
 				return err
 			}
@@ -212,30 +211,43 @@ func nhwc(t describe.Tensor, i int) int {
 	return ((n*h+y)*w+x)*c + i/(h*w)%c
 }
 
-// apply runs the session on each element of o.Inputs, and writes its first output for each.
+// apply runs the session on each element of the files o.Inputs, and writes its first output for
+// each.
 func apply(ctx context.Context, s *runtime.Session, d *describe.Artifact, o order) error {
-	x, err := npy.ReadFile(o.Inputs)
-	if err != nil {
-		return err
+	if len(o.Inputs) != len(d.Inputs) {
+		return fmt.Errorf("the network has %d inputs, and there are %d files", len(d.Inputs), len(o.Inputs))
 	}
-	in := s.Input(0)
-	if x.DType != d.Inputs[0].DType || len(x.Shape) == 0 || len(x.Data) != x.Shape[0]*len(in) {
-		return fmt.Errorf("%s has %s %v, and the network reads %s %v", o.Inputs, x.DType, x.Shape, d.Inputs[0].DType,
-			d.Inputs[0].Shape)
-	}
-	var all []float32
-	for part := range slices.Chunk(x.Data, len(in)) {
-		copy(in, part)
-		if err := s.Run(ctx); err != nil {
-			return err
-		}
-		row, err := (&npy.Array{DType: d.Outputs[0].DType, Data: s.Output(0)}).Float64s()
+	var files []*npy.Array
+	for i, name := range o.Inputs {
+		x, err := npy.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		for _, v := range row {
+		if x.DType != d.Inputs[i].DType || len(x.Shape) == 0 || len(x.Data) != x.Shape[0]*len(s.Input(i)) {
+			return fmt.Errorf("%s has %s %v, and the network reads %s %v", name, x.DType, x.Shape, d.Inputs[i].DType,
+				d.Inputs[i].Shape)
+		}
+		if files = append(files, x); x.Shape[0] != files[0].Shape[0] {
+			return fmt.Errorf("%s has %d elements, and %s has %d", name, x.Shape[0], o.Inputs[0], files[0].Shape[0])
+		}
+	}
+	var all []float32
+	rows := files[0].Shape[0]
+	for row := range rows {
+		for i, x := range files {
+			n := len(s.Input(i))
+			copy(s.Input(i), x.Data[row*n:][:n])
+		}
+		if err := s.Run(ctx); err != nil {
+			return err
+		}
+		numbers, err := (&npy.Array{DType: d.Outputs[0].DType, Data: s.Output(0)}).Float64s()
+		if err != nil {
+			return err
+		}
+		for _, v := range numbers {
 			all = append(all, float32(v))
 		}
 	}
-	return npy.FromFloat32([]int{x.Shape[0], len(all) / x.Shape[0]}, all).WriteFile(o.Outputs)
+	return npy.FromFloat32([]int{rows, len(all) / max(1, rows)}, all).WriteFile(o.Outputs)
 }

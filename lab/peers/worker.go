@@ -35,9 +35,10 @@ type (
 	}
 	order struct {
 		Runs int `json:"runs,omitempty"`
-		// Inputs is a .npy file of inputs, Outputs the file to write: the first output of each.
-		Inputs  string `json:"inputs,omitempty"`
-		Outputs string `json:"outputs,omitempty"`
+		// Inputs are .npy files, one for each of the model's inputs, Outputs the file to write: the
+		// first output for each element.
+		Inputs  []string `json:"inputs,omitempty"`
+		Outputs string   `json:"outputs,omitempty"`
 	}
 	report struct {
 		NS []int64 `json:"ns"`
@@ -125,8 +126,8 @@ func (w *worker) run(n int) ([]time.Duration, error) {
 	return times, nil
 }
 
-// outputs returns the first output for each element of the .npy file inputs, one behind the other.
-func (w *worker) outputs(inputs, scratch string) (*npy.Array, error) {
+// outputs returns the first output for each element of the .npy files inputs, one behind the other.
+func (w *worker) outputs(inputs []string, scratch string) (*npy.Array, error) {
 	if err := json.NewEncoder(w.in).Encode(order{Inputs: inputs, Outputs: scratch}); err != nil {
 		return nil, err
 	}

@@ -65,11 +65,12 @@ def network(bits: int) -> Network:
 
 
 def train(net: Network, x, y, epochs: int, rate=3e-3, batch=64):
-    """Adam with a falling rate."""
+    """Adam with a falling rate; for the last quarter ShiftNorm's statistics are frozen."""
     optimizer = torch.optim.Adam(net.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * -(-len(x) // batch))
     net.train()
-    for _ in range(epochs):
+    for epoch in range(epochs):
+        net.freeze_statistics(epoch >= epochs * 3 // 4)
         for part in torch.randperm(len(x)).split(batch):
             loss = functional.cross_entropy(net(x[part]), y[part])
             optimizer.zero_grad()

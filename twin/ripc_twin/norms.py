@@ -13,12 +13,14 @@ class ShiftNorm(Layer):
     """Riptide's normalization and quantizer: an addition, a shift and a clip for each channel (docs/shift-norm.md).
 
     Mean and variance are those of the batch in training, and running ones in evaluation and once they are frozen. Besides the paper, each
-    channel learns by how many standard deviations its mean is off (shift), which the exported mean takes in, so that it costs nothing.
+    channel learns by how many standard deviations its mean is off (shift), which the exported mean takes in. With spread it also learns
+    how many standard deviations the largest level stands for, from that number on, which the exported variance takes in. Both cost nothing.
     """
 
-    def __init__(self, features, bits, encoding="unipolar", mode="riptide", epsilon=1e-5, momentum=0.1):
+    def __init__(self, features, bits, encoding="unipolar", mode="exact_round", spread=None, epsilon=1e-5, momentum=0.1):
         super().__init__()
         self.type, self.mode, self.epsilon, self.momentum = levels_of(bits, encoding), mode, epsilon, momentum
+        self.spread = None if spread is None else nn.Parameter(torch.full((features,), float(spread)).log2())
         self.shift = nn.Parameter(torch.full((features,), 0.5 if encoding == "unipolar" else 0.0))
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("var", torch.ones(features))
@@ -43,14 +45,15 @@ class ShiftNorm(Layer):
             with torch.no_grad():
                 self.mean += self.momentum * (mean - self.mean)
                 self.var += self.momentum * (var - self.var)
-        sd = torch.sqrt(var + self.epsilon)
+        sd = self.deviation(var)
         with torch.no_grad():  # the integers of arith.shift_norm, as floats that hold them
             alpha = self.layer[0].weights.integers()[1].clamp(min=2.0**-30)
             wb = -torch.round(torch.log2(alpha))
             unit = source.scale * torch.exp2(-wb)
             limit = source.scale * (source.top + 1 - torch.exp2(-wb))
-            exact_mean, exact_sd = self.statistics(mean, var)
-            m = torch.round(torch.minimum(torch.maximum(exact_mean, -limit), limit) / unit)
+            exact_mean, exact_var = self.statistics(mean, var)
+            exact_sd = torch.sqrt(exact_var.double() + self.epsilon)
+            m = torch.round(torch.minimum(torch.maximum(exact_mean.double(), -limit), limit) / unit)
             t = wb + torch.round(torch.log2(exact_sd * (arith.inverse(source.scale) / top)))
             a = torch.round(x / channels((source.scale * alpha).float(), x))
             if self.mode == "exact_round":
@@ -67,22 +70,29 @@ class ShiftNorm(Layer):
         soft = ((x - channels(centre, x)) / channels(step, x)).clamp(self.type.least, top)
         return through(hard, soft) * self.type.scale
 
+    def deviation(self, var):
+        """What the largest level stands for."""
+        sd = torch.sqrt(var + self.epsilon)
+        return sd if self.spread is None else sd * torch.exp2(self.spread)
+
     @torch.no_grad()
     def statistics(self, mean, var) -> tuple[torch.Tensor, torch.Tensor]:
-        """The mean that the file has, float32 numbers in float64, and the standard deviation."""
-        sd = torch.sqrt(var.double() + self.epsilon)
-        return (mean.double() - self.shift.double() * sd).float().double(), sd
+        """Mean and variance as the file has them, float32."""
+        sd = self.deviation(var.double())
+        if self.spread is not None:
+            var = (sd * sd - self.epsilon).clamp(min=0)
+        return (mean.double() - self.shift.double() * sd).float(), var.float()
 
     def _evaluate(self, x):
         want(isinstance(x, Sums) and not x.steps, self, "reads sums with nothing between")
-        mean, _ = self.statistics(self.mean, self.var)
-        glue = arith.shift_norm(mean.tolist(), self.var.tolist(), x.alpha.tolist(), x.source, self.type, self.mode, self.epsilon)
+        mean, var = self.statistics(self.mean, self.var)
+        glue = arith.shift_norm(mean.tolist(), var.tolist(), x.alpha.tolist(), x.source, self.type, self.mode, self.epsilon)
         return Levels(self.type.integer(glue(x.ints)), self.type)
 
     def write(self, w, x):
-        mean, _ = self.statistics(self.mean, self.var)
+        mean, var = self.statistics(self.mean, self.var)
         attrs = {"bits": self.type.bits, "encoding": self.type.encoding, "mode": self.mode, "epsilon": self.epsilon}
-        return w.node("norm", "shift_norm", [x], attrs, {"mean": mean.float(), "var": self.var})
+        return w.node("norm", "shift_norm", [x], attrs, {"mean": mean, "var": var})
 
 
 class BatchNorm(Layer):

@@ -38,21 +38,23 @@ def test_evaluation_is_of_integers(build):
     assert set(seen) == {torch.int64} and len(seen) == len(net)
 
 
-@pytest.mark.parametrize("mode", ["riptide", "exact_round"])
+@pytest.mark.parametrize("mode,spread", [("riptide", None), ("exact_round", None), ("exact_round", 1.7)])
 @pytest.mark.parametrize("encoding", ["unipolar", "bipolar"])
 @pytest.mark.parametrize("bits", [1, 2, 3])
-def test_frozen_training_computes_what_evaluation_does(bits, encoding, mode):
+def test_frozen_training_computes_what_evaluation_does(bits, encoding, mode, spread):
     torch.manual_seed(3)
-    net = Network((1, 16, 16), Quantize(5, scale=1 / 16), BitConv2d(1, 32, 3, padding=1), ShiftNorm(32, bits, encoding, mode),
-                  BitConv2d(32, 16, 3, padding=1, weights=2, pad_value="one"), ShiftNorm(16, bits, encoding, mode))
+    net = Network((1, 16, 16), Quantize(5, scale=1 / 16), BitConv2d(1, 32, 3, padding=1), ShiftNorm(32, bits, encoding, mode, spread),
+                  BitConv2d(32, 16, 3, padding=1, weights=2, pad_value="one"), ShiftNorm(16, bits, encoding, mode, spread))
     x = images(8)
     for _ in range(15):
         net(x)
     net.freeze_statistics()
     trained = net(x) * (2**bits - 1)
+    trained.square().sum().backward()
+    assert all(p.grad.abs().sum() > 0 for p in net.parameters())
     net.eval()
     ints = net.integers(x)
-    assert torch.equal(trained.round().long(), ints)
+    assert torch.equal(trained.detach().round().long(), ints)
     assert ints.unique().numel() == 2**bits
 
 

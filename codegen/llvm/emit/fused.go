@@ -40,8 +40,11 @@ func (e *emitter) fma(a, b, c val) val {
 	if a.wide {
 		fused.lanes = e.lanes
 	}
-	h := helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()}
-	e.require(h, func() isa.Function { return isa.Function{Text: fused.text()} })
+	exact := fused.exact()
+	e.require(helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()},
+		func() isa.Function { return isa.Function{Text: fused.text(fma)} })
+	e.require(helper{kind: fmaHelper, lanes: exact.lanes, name: exact.name() + exactSuffix},
+		func() isa.Function { return isa.Function{Text: exact.text(fmaExact)} })
 	t := a.v.Type()
 	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
 	out.v, out.flushed = e.b().NewCall(f, a.v, b.v, c.v), true
@@ -54,37 +57,19 @@ func (e *emitter) fusedInFours(intrinsic string, a, b, c val) value.Value {
 	if a.wide {
 		lanes, t, name = e.lanes, fmt.Sprintf("<%d x float>", e.lanes), fmt.Sprintf("ripc_madd_x%d", e.lanes)
 	}
-	const four = "<4 x float>"
 	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
 		var text strings.Builder
 		p := linesOf(&text)
 		p("define internal %[1]s @%[2]s(%[1]s %%a, %[1]s %%b, %[1]s %%c) alwaysinline nounwind {", t, name)
-		whole := "poison"
-		for at := 0; at < lanes; at += 4 {
+		whole := "%r"
+		if a.wide {
+			whole = inFours(p, four+" @"+intrinsic, lanes)
+		} else {
 			for _, x := range []string{"a", "b", "c"} {
-				if a.wide {
-					p("  %%%[1]s%[2]d = shufflevector %[3]s %%%[1]s, %[3]s poison, %[4]s", x, at, t,
-						isa.ShuffleRun(at, min(4, lanes-at), 4))
-				} else {
-					p("  %%%[1]s0 = insertelement %[2]s poison, float %%%[1]s, i32 0", x, four)
-				}
+				p("  %%%[1]s0 = insertelement %[2]s poison, float %%%[1]s, i32 0", x, four)
 			}
-			p("  %%s%[1]d = call %[2]s @%[3]s(%[2]s %%a%[1]d, %[2]s %%b%[1]d, %[2]s %%c%[1]d)", at, four, intrinsic)
-			if !a.wide {
-				p("  %%r = extractelement %s %%s0, i32 0", four)
-				whole = "%r"
-				continue
-			}
-			p("  %%w%[1]d = shufflevector %[2]s %%s%[1]d, %[2]s poison, %[3]s", at, four,
-				isa.ShuffleRun(0, min(4, lanes), lanes))
-			p("  %%t%[1]d = shufflevector %[2]s %[3]s, %[2]s %%w%[1]d, %[4]s", at, t, whole,
-				isa.Shuffle(lanes, func(i int) int {
-					if i >= at {
-						return lanes + min(i-at, 3)
-					}
-					return i
-				}))
-			whole = fmt.Sprintf("%%t%d", at)
+			p("  %%s0 = call %[1]s @%[2]s(%[1]s %%a0, %[1]s %%b0, %[1]s %%c0)", four, intrinsic)
+			p("  %%r = extractelement %s %%s0, i32 0", four)
 		}
 		p("  ret %s %s\n}", t, whole)
 		return isa.Function{Text: text.String(),
@@ -93,6 +78,32 @@ func (e *emitter) fusedInFours(intrinsic string, a, b, c val) value.Value {
 	of := a.v.Type()
 	return e.b().NewCall(llir.NewFunc(name, of, llir.NewParam("", of), llir.NewParam("", of), llir.NewParam("", of)),
 		a.v, b.v, c.v)
+}
+
+// four is the type of vectors that functions take in parts.
+const four = "<4 x float>"
+
+// inFours writes calls of a function of three vectors of four, for the n lanes of %a, %b and %c. It
+// returns the name of the result. The last call repeats the last lane.
+func inFours(p func(string, ...any), function string, n int) string {
+	t, whole := fmt.Sprintf("<%d x float>", n), "poison"
+	for at := 0; at < n; at += 4 {
+		for _, x := range []string{"a", "b", "c"} {
+			p("  %%%[1]s%[2]d = shufflevector %[3]s %%%[1]s, %[3]s poison, %[4]s", x, at, t,
+				isa.Shuffle(4, func(i int) int { return min(at+i, n-1) }))
+		}
+		p("  %%s%[1]d = call %[2]s(%[3]s %%a%[1]d, %[3]s %%b%[1]d, %[3]s %%c%[1]d)", at, function, four)
+		p("  %%w%[1]d = shufflevector %[2]s %%s%[1]d, %[2]s poison, %[3]s", at, four, isa.ShuffleRun(0, min(4, n), n))
+		p("  %%t%[1]d = shufflevector %[2]s %[3]s, %[2]s %%w%[1]d, %[4]s", at, t, whole,
+			isa.Shuffle(n, func(i int) int {
+				if i >= at {
+					return n + min(i-at, 3)
+				}
+				return i
+			}))
+		whole = fmt.Sprintf("%%t%d", at)
+	}
+	return whole
 }
 
 // fusedSum identifies a function behind emitter.fma without a fused instruction.
@@ -134,23 +145,36 @@ func anyLane(result, bools string, n int) string {
 	return b.String()
 }
 
-// fma is the text of the function behind emitter.fma, with placeholders in capitals.
-//
-//go:embed fma.ll
-var fma string
+// fma is the text of the function behind emitter.fma, with placeholders in capitals. It seldom
+// calls the function of fmaExact.
+var (
+	//go:embed fma.ll
+	fma string
+	//go:embed fma_exact.ll
+	fmaExact string
+)
 
-// text is the function behind fma. In double the product p is exact, and the sum s is rounded to 53
+// exactSuffix ends the names of functions of fmaExact.
+const exactSuffix = "_exact"
+
+// exact is the function that s calls: of four lanes at most, since it is much code.
+func (s fusedSum) exact() fusedSum {
+	s.lanes = min(s.lanes, 4)
+	return s
+}
+
+// text fills in fma or fmaExact. In double the product p is exact, and the sum s is rounded to 53
 // bits. Rounding s again to 24 is wrong only if s lies half way between two floats and the true sum
-// does not. Half way, the lower 29 bits of s are 2^28. If a lane has such an s, a function of its
-// own computes all lanes: it rounds an inexact s to odd first (Boldo and Melquiond 2008). If the
-// last bit of s is 0, s moves by one unit in the direction of e, the error of the sum by TwoSum. An
-// odd s is never half way. Levels times weights are often half way, but then all sums are exact.
-// That function saves all registers, so that the usual way has them.
+// does not. Half way, the lower 29 bits of s are 2^28. If a lane has such an s, fmaExact
+// computes all lanes: it rounds an inexact s to odd first (Boldo and Melquiond 2008). If the last
+// bit of s is 0, s moves by one unit in the direction of e, the error of the sum by TwoSum. An odd
+// s is never half way. Levels times weights are often half way, but then all sums are exact.
+// fmaExact saves all registers, so that the usual way has them.
 //
 // Comparisons with an infinite or NaN e are false, and e = 0 changes nothing either. fpext and
 // fptrunc flush subnormal floats, as every float operation does, and no double here is subnormal.
 // Where no instruction flushes, s becomes 0 below the limit of f32.Fma.
-func (s fusedSum) text() string {
+func (s fusedSum) text(of string) string {
 	mask, bit := "i64", "i1"
 	f, d := "float", "double"
 	splat := func(t, k string) string { return k }
@@ -179,11 +203,19 @@ func (s fusedSum) text() string {
   %r = fptrunc DOUBLE %flushed to FLOAT
 `
 	}
+	var calls strings.Builder
+	result, exact := "%t", "preserve_allcc FLOAT @"+s.exact().name()+exactSuffix
+	if s.lanes > 4 {
+		result = inFours(linesOf(&calls), strings.Replace(exact, "FLOAT", four, 1), s.lanes)
+	} else {
+		fmt.Fprintf(&calls, "  %%t = call %s(FLOAT %%a, FLOAT %%b, FLOAT %%c)\n", exact)
+	}
 	limit := func(sign float64) string {
 		return splat("double", fmt.Sprintf("0x%X", math.Float64bits(sign*0x1.ffffffp-127)))
 	}
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", s.name(),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"),
 		"-LIMIT", limit(-1), "LIMIT", limit(1))
-	return r.Replace(strings.NewReplacer("TIES", ties, "SOME", some, "ROUND", round).Replace(fma))
+	return r.Replace(strings.NewReplacer("TIES", ties, "SOME", some, "ROUND", round, "EXACT", calls.String(),
+		"RESULT", result).Replace(of))
 }

@@ -40,8 +40,8 @@ func Constants(tg targets.Target, blobs []Blob) (Object, error) {
 }
 
 // Section makes an object for tg with one read-only section: text and a NUL byte, starting at a
-// hidden symbol, and room more bytes. The linker keeps it even if nothing refers to it. text must
-// not contain a NUL byte.
+// hidden symbol, and room more bytes. The linker keeps it even if nothing refers to it. Where code
+// can refer to it, text must not contain a NUL byte.
 func Section(tg targets.Target, section, symbol string, text []byte, room int) ([]byte, error) {
 	if err := checkSymbols([]string{symbol}); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Section(tg targets.Target, section, symbol string, text []byte, room int) (
 	if !regexp.MustCompile(`^\.[A-Za-z0-9_.]+$`).MatchString(section) {
 		return nil, fmt.Errorf("section name %q: want a dot, then letters, digits, dots or underscores", section)
 	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
+	if i := bytes.IndexByte(text, 0); i >= 0 && MapsSections(tg) {
 		return nil, fmt.Errorf("section %s: byte %d of the text is NUL, which would end it early", section, i)
 	}
 	o := dataObject{section: section, retain: true, align: 1,

@@ -1,10 +1,11 @@
 """Runs one model with one engine when it is told to, and says how long each run took:
 
-    python worker.py ENGINE MODEL THREADS [INPUTS.npy]
+    python worker.py ENGINE MODEL THREADS [INPUTS.npy...]
 
 The first line that it writes is a JSON object with what it has loaded, or with "error". For each line {"runs": N} that it reads,
-it runs the model N times and writes {"ns": [time of each run]}. For {"inputs": X.npy, "outputs": Y.npy} it writes the first output
-for each element of X as a row of Y, and answers {}. INPUTS.npy calibrates an int8 engine. It ends with its input. Engines print to stderr.
+it runs the model N times and writes {"ns": [time of each run]}. For {"inputs": [X.npy...], "outputs": Y.npy}, a file for each input of the
+model, it writes the first output for each element as a row of Y, and answers {}. INPUTS.npy calibrate an int8 engine. It ends with its input.
+Engines print to stderr.
 """
 import json
 import os
@@ -42,19 +43,23 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        (x,) = self.session.get_inputs()
-        self.name, shape = x.name, [n if isinstance(n, int) else 1 for n in x.shape]  # open ones are 1
-        self.inputs, self.dtype = [shape], {"tensor(float)": np.float32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8}[x.type]
-        self.feed = {self.name: self.pictured(shape)}
+        types = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8}
+        self.feed = {}
+        for x in self.session.get_inputs():
+            self.feed[x.name] = self.pictured([n if isinstance(n, int) else 1 for n in x.shape], types[x.type])  # open ones are 1
+        self.inputs = [list(x.shape) for x in self.feed.values()]
 
-    def pictured(self, shape):
+    def pictured(self, shape, dtype):
         if len(shape) != 4:
-            return filled(shape, self.dtype)
+            return filled(shape, dtype)
         n, c, h, w = shape
-        return np.ascontiguousarray(filled((n, h, w, c), self.dtype).transpose(0, 3, 1, 2))
+        return np.ascontiguousarray(filled((n, h, w, c), dtype).transpose(0, 3, 1, 2))
 
-    def apply(self, x):
-        return self.session.run(None, {self.name: x.reshape(self.inputs[0])})[0]
+    def given(self, xs):
+        return {name: x.reshape(shape) for name, shape, x in zip(self.feed, self.inputs, xs, strict=True)}
+
+    def apply(self, *xs):
+        return self.session.run(None, self.given(xs))[0]
 
     def run(self):
         self.out = self.session.run(None, self.feed)
@@ -78,8 +83,8 @@ class OnnxRuntimeInt8(OnnxRuntime):
             super().__init__(quantized, threads)
 
     def calibration(self):
-        given = np.load(sys.argv[4])[:100] if len(sys.argv) > 4 else [self.feed[self.name]]
-        feeds = iter([{self.name: x.reshape(self.inputs[0])} for x in given])
+        files = [np.load(f)[:100] for f in sys.argv[4:]]
+        feeds = iter([self.given(xs) for xs in zip(*files)] or [self.feed])
 
         from onnxruntime.quantization import CalibrationDataReader
 
@@ -99,15 +104,19 @@ class LiteRT:
         self.version = "ai-edge-litert " + importlib.metadata.version("ai-edge-litert")
         self.interpreter = Interpreter(path, num_threads=threads)
         self.interpreter.allocate_tensors()
-        (x,) = self.interpreter.get_input_details()
-        self.inputs = [x["shape"].tolist()]
-        self.interpreter.set_tensor(x["index"], filled(self.inputs[0], x["dtype"]))
+        self.places = self.interpreter.get_input_details()
+        self.inputs = [x["shape"].tolist() for x in self.places]
+        self.put(filled(shape, x["dtype"]) for shape, x in zip(self.inputs, self.places))
+
+    def put(self, xs):
+        for shape, place, x in zip(self.inputs, self.places, xs, strict=True):
+            self.interpreter.set_tensor(place["index"], x.reshape(shape))
 
     def run(self):
         self.interpreter.invoke()
 
-    def apply(self, x):
-        self.interpreter.set_tensor(self.interpreter.get_input_details()[0]["index"], x.reshape(self.inputs[0]))
+    def apply(self, *xs):
+        self.put(xs)
         self.run()
         return self.interpreter.get_tensor(self.interpreter.get_output_details()[0]["index"])
 
@@ -190,7 +199,7 @@ def main():
     for line in sys.stdin:
         order, ns = json.loads(line), []
         if "inputs" in order:
-            rows = [engine.apply(x).reshape(-1) for x in np.load(order["inputs"])]
+            rows = [engine.apply(*xs).reshape(-1) for xs in zip(*map(np.load, order["inputs"]))]
             np.save(order["outputs"], np.stack(rows).astype(np.float32))
             answer()
             continue
