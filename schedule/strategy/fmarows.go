@@ -24,9 +24,11 @@ func fmaRows() Strategy {
 		},
 		Knobs: func(l *Layer) []Knob {
 			row, _ := l.fmaRow()
-			ks := append(fmaLanes(l, row), rowsKnob(l),
-				Knob{tileW, "positions with sums in registers together", []int{row.Positions}})
-			return append(ks, orderKnobs(l)[1:]...)
+			positions := Knob{tileW, "positions of the output with sums that are kept", []int{row.Positions}}
+			if w := l.out.extent(ir.Col); w%row.Positions > 0 && w <= maxRow { // else the last tile overlaps
+				positions.Domain = append(positions.Domain, w)
+			}
+			return append(append(fmaLanes(l, row), rowsKnob(l), positions), orderKnobs(l)[1:]...)
 		},
 		build: func(b *builder, v Values) {
 			t := b.tiles(v)
@@ -78,7 +80,7 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	stride, window := int(col[l.sum.loop(ir.Col)])*channels, max(1, l.sum.extent(ir.TapCol))
 	member := func(taps int) *isa.Instr {
 		return l.instr(isa.FmaRow, func(i isa.Instr) bool {
-			return i.Taps == taps && i.Stride == stride && i.Positions <= l.out.extent(ir.Col)
+			return i.Taps == taps && i.Stride == stride && i.Positions > 1 && i.Positions <= l.out.extent(ir.Col)
 		})
 	}
 	if read == channels && (window == 1 || col[l.sum.loop(ir.TapCol)] == 1) {
@@ -94,22 +96,45 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	return nil, false
 }
 
+// fmaNest is a nest of sums: the suffix of its loops, the loop over its positions, the loop of which
+// each iteration has sums in registers, or "", and its instruction.
+type fmaNest struct {
+	suffix, positions, home string
+	row                     *isa.Instr
+}
+
 // fmaRows adds up the sums of a tile by rows of taps.
 func (b *builder) fmaRows(loops []string) {
 	row, whole := b.fmaRow()
 	positions, filters := b.sum.loop(ir.Col), loops[len(loops)-1]
 	x, w, last := b.read(), b.filters(), len(b.read().Idx)-1
 	channels := len(weightAxes()) - 1
-	sums := []string{b.sum.buf}
+	nests := []fmaNest{{positions: positions, row: row}}
+	parts := ""
 	if b.extent(filters) > row.Lanes { // the sums of an instruction are contiguous
-		parts, part := b.divide(filters, row.Lanes)
-		b.reorder(slices.Concat([]string{parts}, loops[:len(loops)-1], []string{part})...)
-		sums, filters = append(sums, b.sum.buf+".v"), part
-		b.must(steps.CacheWrite(b.sum.buf, parts, sums[1]))
-	} else {
-		b.reorder(loops...)
+		parts, filters = b.divide(filters, row.Lanes)
+		nests[0].home = parts
 	}
-	registers, lane := b.divide(filters, b.lanesOfFloats())
+	around := loops[:len(loops)-2]
+	if n := b.extent(positions); n > row.Positions {
+		b.reorder(slices.Concat([]string{parts, positions}, around, []string{filters})...)
+		nests = b.cutRow(nests[0], n%row.Positions)
+	} else {
+		b.reorder(slices.Concat([]string{parts}, around, []string{positions, filters})...)
+	}
+	sums := []string{b.sum.buf}
+	for _, n := range nests {
+		if n.home != "" {
+			sums = append(sums, b.sum.buf+".v"+n.suffix)
+			b.must(steps.CacheWrite(b.sum.buf, n.home, sums[len(sums)-1]))
+		}
+	}
+	type registers struct{ vectors, lane string }
+	var split []registers
+	for _, n := range nests {
+		vectors, lane := b.divide(filters+n.suffix, b.lanesOfFloats())
+		split = append(split, registers{vectors, lane})
+	}
 	if b.buffers[w].Shape[channels] > row.Lanes {
 		b.packBlocks(w, row.Lanes)
 		channels++
@@ -120,16 +145,37 @@ func (b *builder) fmaRows(loops []string) {
 	}
 	b.must(steps.Pack(w, b.lanesOfFloats(), order...))
 	b.must(steps.Flatten(x.Buf, last-1))
-	tap, reduce := b.sum.loop(ir.TapCol), b.sum.loop(ir.Reduce)
-	groups := ""
-	switch {
-	case whole && b.extent(tap) > 1:
+	isRun := whole && b.extent(b.sum.loop(ir.TapCol)) > 1
+	if isRun {
 		b.must(steps.Flatten(w, channels-2))
-		tap, reduce = "", b.fuse(tap, reduce, tap+".r")
-	case !whole && b.extent(reduce) > row.Taps:
-		groups, reduce = b.divide(reduce, row.Taps)
 	}
-	b.reorder(b.sum.loop(ir.TapRow), tap, groups, reduce, positions, registers, lane)
-	b.must(steps.Tensorize(reduce, row.Func))
-	b.registers(sums...)
+	for k, n := range nests {
+		tap, reduce, groups := b.sum.loop(ir.TapCol)+n.suffix, b.sum.loop(ir.Reduce)+n.suffix, ""
+		switch {
+		case isRun:
+			tap, reduce = "", b.fuse(tap, reduce, tap+".r")
+		case !whole && b.extent(reduce) > row.Taps:
+			groups, reduce = b.divide(reduce, row.Taps)
+		}
+		b.reorder(b.sum.loop(ir.TapRow)+n.suffix, tap, groups, reduce, n.positions, split[k].vectors, split[k].lane)
+		b.must(steps.Tensorize(reduce, n.row.Func))
+	}
+	for _, s := range sums { // apart, since a loop over tiles of a row writes several
+		b.registers(s)
+	}
+}
+
+// cutRow cuts the positions of a row of sums into tiles of an instruction, and a last one of `rest`
+// positions.
+func (b *builder) cutRow(n fmaNest, rest int) []fmaNest {
+	outer, inner, tail := b.cut(n.positions, n.row.Positions)
+	last := b.instr(isa.FmaRow, func(i isa.Instr) bool {
+		return i.Taps == n.row.Taps && i.Stride == n.row.Stride && i.Positions == rest
+	})
+	if inner == "" || tail == "" || last == nil {
+		b.errorf("the positions cannot be cut into tiles")
+		return nil
+	}
+	return []fmaNest{{positions: inner, home: outer, row: n.row},
+		{suffix: ".t", positions: tail, home: b.wrapLoop(tail), row: last}}
 }

@@ -10,10 +10,10 @@ import (
 // pixel. The larger one is twice that.
 const FmaTaps = 8
 
-// fmaRows are of FmaRow, for four registers of filters and as many positions that the sums are half
-// of the registers. A row is all taps of a stem's pixels, which have three channels, or some
+// fmaRows are of FmaRow, for four registers of filters and up to as many positions that the sums are
+// half of the registers. A row is all taps of a stem's pixels, which have three channels, or some
 // channels of each pixel. Strides are those of stems, and usual numbers of channels.
-func fmaRows(c cpu, positions int) []Instr {
+func fmaRows(c cpu, most int) (is []Instr) {
 	const filters, channels, fewChannels, widest = 16, 3, 256, 2048
 	alternate := c.arch == "aarch64" // one load takes its registers apart
 	f := family{
@@ -26,11 +26,12 @@ func fmaRows(c cpu, positions int) []Instr {
 		f.params = strings.Replace(f.params, "$registers, 4", "4, $registers", 1)
 		f.body = strings.Replace(f.body, "%o, %l", "%l, %o", 1)
 	}
-	var is []Instr
 	add := func(taps, stride int) {
-		i := Instr{Meaning: FmaRow, Lanes: filters, Positions: positions, Taps: taps, Stride: stride, Type: ir.F32,
-			Alternate: alternate}
-		is = append(is, c.instr(f, i, values{"registers": filters / 4, "run": (positions-1)*stride + taps}))
+		for n := most; n > 0; n-- {
+			i := Instr{Meaning: FmaRow, Lanes: filters, Positions: n, Taps: taps, Stride: stride, Type: ir.F32,
+				Alternate: alternate}
+			is = append(is, c.instr(f, i, values{"registers": filters / 4, "run": (n-1)*stride + taps}))
+		}
 	}
 	for _, window := range []int{3, 5, 7, 11} {
 		for _, step := range []int{1, 2, 4} {
