@@ -96,8 +96,8 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	return nil, false
 }
 
-// fmaNest is a nest of sums: the suffix of its loops, the loop over its positions, the loop of which
-// each iteration has sums in registers, or "", and its instruction.
+// fmaNest is a nest of sums: the suffix of its loops, the loop over its positions, its home (each
+// iteration has its sums in registers; or ""), and its instruction.
 type fmaNest struct {
 	suffix, positions, home string
 	row                     *isa.Instr
