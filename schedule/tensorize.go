@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/suggest"
 	"ripc/ir"
 	"ripc/ir/deps"
 )
@@ -75,7 +76,22 @@ func indent(s string) string {
 func unknownInstr(instrs map[string]*ir.Func, name string) {
 	help := "the target has no instructions for tensorize"
 	if len(instrs) > 0 {
-		help = "instructions: " + strings.Join(slices.Sorted(maps.Keys(instrs)), " ")
+		names := slices.Sorted(maps.Keys(instrs))
+		families := names[:0:0]
+		for _, n := range names {
+			families = append(families, family(n))
+		}
+		help = suggest.DidYouMean(name, names) + "families of instructions: " + strings.Join(slices.Compact(families), " ")
 	}
 	refuse(help, "no instruction @%s", name)
+}
+
+// family is the name of an instruction without its sizes: avx512_lookup16 of avx512_lookup16_x64.
+func family(name string) string {
+	parts := strings.Split(name, "_")
+	n := min(2, len(parts))
+	for n < len(parts) && !strings.ContainsAny(parts[n], "0123456789") {
+		n++
+	}
+	return strings.Join(parts[:n], "_")
 }
