@@ -145,6 +145,10 @@ func assign(in Input, backends []Backend) ([]job, error) {
 	var jobs []job
 	for _, k := range in.Emit {
 		if k.OfAll() {
+			if !k.suits(in.Target) {
+				return nil, &TargetError{Backend: "any", Target: in.Target.Name,
+					Reason: fmt.Sprintf("the functions of a .%s are those of a CPU, or, in a .h, of OpenCL", k)}
+			}
 			continue
 		}
 		b, err := backendFor(k, in.Target, backends)
@@ -199,7 +203,7 @@ func backendFor(k Kind, t targets.Target, backends []Backend) (Backend, error) {
 	}
 	var possible []string
 	for _, kind := range Kinds() {
-		if kind.OfAll() ||
+		if kind.OfAll() && kind.suits(t) ||
 			slices.ContainsFunc(backends, func(b Backend) bool { return slices.Contains(kindsFor(b, t), kind) }) {
 			possible = append(possible, string(kind))
 		}

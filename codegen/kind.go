@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ripc/internal/container"
+	"ripc/targets"
 )
 
 // Kind is a kind of file, mostly named by its extension.
@@ -51,6 +54,11 @@ func Kinds() []Kind {
 
 // OfAll reports whether Build makes k by itself, whatever the back ends.
 func (k Kind) OfAll() bool { return k == Header || k == Plus || k == Rust || k == Ripir }
+
+// suits reports whether code for t has functions for a file of kind k, one that Build makes.
+func (k Kind) suits(t targets.Target) bool {
+	return k == Ripir || !t.IsDevice() || k == Header && t.Arch == container.OpenCL
+}
 
 // KindError says that no back end makes a kind of file.
 type KindError struct {

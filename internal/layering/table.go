@@ -74,7 +74,7 @@ func Table() []Row {
 
 		{"codegen/clike", []string{"codegen", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets/isa"}, nil},
 		{"codegen/c99", []string{"codegen", "codegen/clike", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
-		{"codegen/opencl", []string{"codegen", "codegen/clike", "internal/container", "ir", "targets"}, nil},
+		{"codegen/opencl", []string{"codegen", "codegen/clike", "internal/container", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/cuda", []string{"caches", "codegen", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/container", "ir", "targets"}, nil},
 		{"codegen", []string{"internal/abi", "internal/container", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
