@@ -29,6 +29,7 @@ const (
 	Source  Kind = "c"     // one file of C99
 	CL      Kind = "cl"    // kernels in OpenCL C
 	PTX     Kind = "ptx"   // kernels for NVIDIA's GPUs
+	WGSL    Kind = "wgsl"  // kernels for WebGPU
 	Bundle  Kind = "ripc"  // kernels of a device, constants and description, in one file
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
@@ -48,8 +49,8 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, PTX, Bundle,
-		Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, PTX, WGSL,
+		Bundle, Ripir}
 }
 
 // OfAll reports whether Build makes k by itself, whatever the back ends.
