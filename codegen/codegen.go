@@ -96,6 +96,9 @@ type Input struct {
 	// NoDescribe leaves the description out of the files. Only programs that know the network can
 	// load these: runtime.Load, run, bench and inspect cannot.
 	NoDescribe bool
+	// ForWebGPU is the bundle of the same network for a page, or nil; NoWebGPU says why.
+	ForWebGPU []byte
+	NoWebGPU  string
 	// Progress, if not nil, is called as kernels are compiled.
 	Progress func(done, total int)
 }

@@ -80,7 +80,7 @@ func Table() []Row {
 		{"codegen", []string{"internal/abi", "internal/container", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
 		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "codegen/web", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
-		{"codegen/web", []string{"internal/abi", "runtime/describe"}, nil},
+		{"codegen/web", []string{"internal/abi", "internal/container", "runtime/describe", "runtime/webgpu"}, nil},
 		{"codegen/llvm/rows", []string{"targets"}, nil},
 		{"codegen/llvm/isa", []string{"ir", "targets/isa"}, nil},
 		{"codegen/llvm/emit", []string{"codegen", "codegen/llvm/isa", "codegen/llvm/rows", "internal/f32", "ir", "ir/arith", "ir/deps", "ir/size", "runtime/describe", "targets"}, []string{"github.com/llir/llvm"}},
