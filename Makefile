@@ -96,7 +96,7 @@ c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all netw
 	RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 30m ./codegen/c99
 	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run '^TestAllInC$$|^TestSanitizedNetwork$$'
 
-opencl: ## kernels on a CPU as a device: all imported cases and 300 random networks
+opencl: ## kernels on a CPU as a device: all imported cases and 501 random networks
 	@scripts/setup.sh
 	cd e2e && RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 120m -run OnDevice
 

@@ -188,7 +188,7 @@ func TestParseKinds(t *testing.T) {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
-	if want := `cannot emit "SO"; there are so, wasm, npm, html, a, h, hpp, rs, zip, o, ll, s, c, cl, ptx, ripc, ripir`; ke.Error() != want {
+	if want := `cannot emit "SO"; there are so, wasm, npm, html, a, h, hpp, rs, zip, o, ll, s, c, cl, ptx, wgsl, ripc, ripir`; ke.Error() != want {
 		t.Errorf("%q", ke.Error())
 	}
 }

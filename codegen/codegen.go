@@ -96,6 +96,9 @@ type Input struct {
 	// NoDescribe leaves the description out of the files. Only programs that know the network can
 	// load these: runtime.Load, run, bench and inspect cannot.
 	NoDescribe bool
+	// ForWebGPU is the bundle of the same network for a page, or nil; NoWebGPU says why.
+	ForWebGPU []byte
+	NoWebGPU  string
 	// Progress, if not nil, is called as kernels are compiled.
 	Progress func(done, total int)
 }
@@ -145,6 +148,10 @@ func assign(in Input, backends []Backend) ([]job, error) {
 	var jobs []job
 	for _, k := range in.Emit {
 		if k.OfAll() {
+			if !k.suits(in.Target) {
+				return nil, &TargetError{Backend: "any", Target: in.Target.Name,
+					Reason: fmt.Sprintf("the functions of a .%s are those of a CPU, or, in a .h, of OpenCL", k)}
+			}
 			continue
 		}
 		b, err := backendFor(k, in.Target, backends)
@@ -199,7 +206,7 @@ func backendFor(k Kind, t targets.Target, backends []Backend) (Backend, error) {
 	}
 	var possible []string
 	for _, kind := range Kinds() {
-		if kind.OfAll() ||
+		if kind.OfAll() && kind.suits(t) ||
 			slices.ContainsFunc(backends, func(b Backend) bool { return slices.Contains(kindsFor(b, t), kind) }) {
 			possible = append(possible, string(kind))
 		}

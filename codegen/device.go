@@ -34,18 +34,26 @@ func CheckBlocks(f *ir.Func, t targets.Target) error {
 		return err
 	}
 	for _, k := range d.Kernels {
-		for _, l := range []struct {
-			used, most int
-			what, help string
-		}{
-			{k.Threads, t.Device.MaxThreads, "threads", "bind fewer iterations to threads (knob threads)"},
-			{k.Shared, t.Device.SharedBytes, "bytes of shared memory",
-				"share smaller buffers: compute them at an inner loop, or leave them in the device's memory"},
-		} {
-			if l.used > l.most {
-				return &ir.Error{Node: "@" + f.Name, Help: l.help,
-					Msg: fmt.Sprintf("a block takes %d %s, and %s has %d", l.used, l.what, t.Name, l.most)}
-			}
+		if err := CheckBlock(f, t, k.Threads, k.Shared); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckBlock is CheckBlocks for one block, which takes threads and bytes of shared memory.
+func CheckBlock(f *ir.Func, t targets.Target, threads, shared int) error {
+	for _, l := range []struct {
+		used, most int
+		what, help string
+	}{
+		{threads, t.Device.MaxThreads, "threads", "bind fewer iterations to threads (knob threads)"},
+		{shared, t.Device.SharedBytes, "bytes of shared memory",
+			"share smaller buffers: compute them at an inner loop, or leave them in the device's memory"},
+	} {
+		if l.used > l.most {
+			return &ir.Error{Node: "@" + f.Name, Help: l.help,
+				Msg: fmt.Sprintf("a block takes %d %s, and %s has %d", l.used, l.what, t.Name, l.most)}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package codegen
 import (
 	"bytes"
 	_ "embed"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"text/template"
 
 	"ripc/internal/abi"
+	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -58,8 +60,31 @@ func (h header) Group(macro, title string, ts []describe.Tensor) tensors {
 	return tensors{h.Upper + "_" + macro, title, ts}
 }
 
+// openclText is a template of the same input: a header of kernels of OpenCL.
+//
+//go:embed header_opencl.h
+var openclText string
+
 // HeaderText is the C header of the artifact.
-func (m *Image) HeaderText() []byte { return m.header(m.ABI) }
+func (m *Image) HeaderText() []byte {
+	if m.Target.Arch == container.OpenCL {
+		return m.wrapper(openclText, m.ABI)
+	}
+	return m.header(m.ABI)
+}
+
+// WriteWords writes an array of C of little-endian words. declaration has a %d for their number.
+func WriteWords(out *bytes.Buffer, declaration string, data []byte) {
+	data = append(data, make([]byte, -len(data)&3)...)
+	fmt.Fprintf(out, declaration+" = {", len(data)/4)
+	for i := 0; i < len(data); i += 4 {
+		if i%32 == 0 {
+			out.WriteString("\n   ")
+		}
+		fmt.Fprintf(out, " 0x%xu,", binary.LittleEndian.Uint32(data[i:]))
+	}
+	out.WriteString("\n};\n\n")
+}
 
 // header writes the C header for code with the given hash of its build.
 func (m *Image) header(hash string) []byte { return m.wrapper(headerText, hash) }
@@ -80,18 +105,20 @@ func (m *Image) wrapper(text, hash string) []byte {
 		}
 		return n
 	}
-	t := template.Must(template.New("header").Funcs(template.FuncMap{
+	t := template.New("header").Funcs(template.FuncMap{
 		"header":  func() string { return string(m.header(hash)) }, // a file of any name
-		"comment": Comment, "literal": literal, "upper": func(s string) string { return strings.ToUpper(CleanName(s)) },
+		"comment": Comment, "literal": Literal, "upper": func(s string) string { return strings.ToUpper(CleanName(s)) },
 		"shape":    func(s []int) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(s), "[]"), " ", ", ") },
 		"encoding": encodingText, "meaning": meaning, "elems": elems,
 		"ctype":  func(dtype string) string { return ctypes()[dtype].name },
 		"bytes":  func(t describe.Tensor) int { return elems(t) * ctypes()[t.DType].bytes },
 		"scale":  func(t describe.Tensor) string { s, _ := scaleAndOffset(t); return floatLiteral(s) },
 		"offset": func(t describe.Tensor) string { _, o := scaleAndOffset(t); return floatLiteral(o) },
-	}).Parse(text))
+		"device": func() int64 { return d.WorkspaceBytes(1) + d.WeightBytes },
+	})
+	template.Must(t.Parse(headerText)) // for the templates in it
 	var b bytes.Buffer
-	if err := t.Execute(&b, h); err != nil {
+	if err := template.Must(t.New("file").Parse(text)).Execute(&b, h); err != nil {
 		panic("BUG: " + err.Error())
 	}
 	return b.Bytes()
@@ -200,9 +227,9 @@ func ctypes() map[string]ctype {
 		"u8": {"uint8_t", 1}, "i8": {"int8_t", 1}}
 }
 
-// literal returns s, possibly from a file, as a C string. Characters that are special to a
+// Literal returns s, possibly from a file, as a C string. Characters that are special to a
 // compiler, or not ASCII, are escaped byte by byte.
-func literal(s string) string {
+func Literal(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
 		if c < ' ' || c > '~' || strings.IndexByte(`"\?`, c) >= 0 {

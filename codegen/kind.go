@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ripc/internal/container"
+	"ripc/targets"
 )
 
 // Kind is a kind of file, mostly named by its extension.
@@ -26,6 +29,7 @@ const (
 	Source  Kind = "c"     // one file of C99
 	CL      Kind = "cl"    // kernels in OpenCL C
 	PTX     Kind = "ptx"   // kernels for NVIDIA's GPUs
+	WGSL    Kind = "wgsl"  // kernels for WebGPU
 	Bundle  Kind = "ripc"  // kernels of a device, constants and description, in one file
 	Ripir   Kind = "ripir" // the scheduled Program as text
 )
@@ -45,12 +49,17 @@ const Runnable Kind = "runnable"
 
 // Kinds lists every kind of file.
 func Kinds() []Kind {
-	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, PTX, Bundle,
-		Ripir}
+	return []Kind{SO, WASM, NPM, HTML, Archive, Header, Plus, Rust, Package, Object, LL, Asm, Source, CL, PTX, WGSL,
+		Bundle, Ripir}
 }
 
 // OfAll reports whether Build makes k by itself, whatever the back ends.
 func (k Kind) OfAll() bool { return k == Header || k == Plus || k == Rust || k == Ripir }
+
+// suits reports whether code for t has functions for a file of kind k, one that Build makes.
+func (k Kind) suits(t targets.Target) bool {
+	return k == Ripir || !t.IsDevice() || k == Header && t.Arch == container.OpenCL
+}
 
 // KindError says that no back end makes a kind of file.
 type KindError struct {

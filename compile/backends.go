@@ -14,13 +14,15 @@ import (
 	"ripc/codegen/cuda"
 	"ripc/codegen/llvm"
 	"ripc/codegen/opencl"
+	"ripc/codegen/wgsl"
 	"ripc/ir"
 	"ripc/targets"
 )
 
 // backends lists all back ends. Each kind of file is made by the first that can.
 func backends() []codegen.Backend {
-	return []codegen.Backend{llvm.Backend{}, board.Backend{}, opencl.Backend{}, cuda.Backend{}, c99.Backend{}}
+	return []codegen.Backend{llvm.Backend{}, board.Backend{}, opencl.Backend{}, cuda.Backend{}, wgsl.Backend{},
+		c99.Backend{}}
 }
 
 // runs is the back end of the files that engines load for t.
@@ -194,7 +196,7 @@ func DefaultTarget(kinds []codegen.Kind) string {
 // CodeText is the kind of file that shows codegen's code. Options.Observe sees it if Options.Emit
 // has it.
 func CodeText(target, backend string) codegen.Kind {
-	for _, k := range []codegen.Kind{codegen.CL, codegen.PTX} {
+	for _, k := range []codegen.Kind{codegen.CL, codegen.PTX, codegen.WGSL} {
 		if firstMade(target, backend, k, codegen.LL) == k {
 			return k
 		}

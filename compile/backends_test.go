@@ -30,7 +30,7 @@ func TestBackendRefusals(t *testing.T) {
 		{"llvm", "host", []codegen.Kind{codegen.Source}, "back end llvm cannot be used for target host: it makes so, a, o, ll, s, not c; accepted: c"},
 		{"c", "cortex-m4", []codegen.Kind{codegen.SO}, "the chip has no system that loads libraries"},
 		{"c", "rpi3", []codegen.Kind{codegen.SO}, "cc makes code for x86_64, not for aarch64; name a compiler for it with the environment variable CC, or emit c; accepted: llvm"},
-		{"cc", "host", nil, `unknown back end "cc"; there are llvm, board, opencl, cuda, c`},
+		{"cc", "host", nil, `unknown back end "cc"; there are llvm, board, opencl, cuda, wgsl, c`},
 	} {
 		_, err := compile.Network(t.Context(), func(context.Context) (*graph.Graph, error) {
 			t.Errorf("%s for %s: the model was read", c.backend, c.target)

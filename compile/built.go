@@ -26,21 +26,20 @@ func (b *Built) apply(ctx context.Context, choose func(*ir.Func) (choice, error)
 	return err
 }
 
-// generate builds the files of the given kinds with the back ends of use or, if that is nil, with
-// the one of that name; "" is any.
-func (b *Built) generate(ctx context.Context, kinds []codegen.Kind, use []codegen.Backend,
-	backend string, noDescribe bool, progress func(done, total int)) error {
-	if len(kinds) == 0 {
+// generate builds the files of in.Emit with the back ends of use or, if that is nil, with the one
+// of that name; "" is any. It fills the rest of in.
+func (b *Built) generate(ctx context.Context, in codegen.Input, use []codegen.Backend, backend string) error {
+	if len(in.Emit) == 0 {
 		return nil
 	}
 	if use == nil {
 		var err error
-		if use, err = usable(backend, b.Target, kinds); err != nil {
+		if use, err = usable(backend, b.Target, in.Emit); err != nil {
 			return err
 		}
 	}
-	in := b.Artifact()
-	in.Emit, in.NoDescribe, in.Progress = kinds, noDescribe, progress
+	a := b.Artifact()
+	in.Program, in.Traces, in.Target, in.Version = a.Program, a.Traces, a.Target, a.Version
 	var err error
 	b.Files, err = codegen.Build(ctx, in, use...)
 	return err

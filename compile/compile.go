@@ -184,9 +184,26 @@ func (c *Compiled) steps(ctx context.Context, o Options) []step {
 	return []step{
 		{"lower", func() error { return c.lower(ctx, o) }, func() string { return c.Program.String() }},
 		{"schedule", func() error { return c.schedule(ctx, o) }, func() string { return c.Scheduled.String() }},
-		{"codegen", func() error { return c.generate(ctx, o.Emit, nil, o.Backend, o.NoDescribe, o.Progress) },
+		{"codegen", func() error { return c.codegen(ctx, o) },
 			func() string { return string(c.Files[CodeText(o.Target, o.Backend)]) }},
 	}
+}
+
+// codegen builds files. A page has the network for WebGPU, too.
+func (c *Compiled) codegen(ctx context.Context, o Options) error {
+	in := codegen.Input{Emit: o.Emit, NoDescribe: o.NoDescribe, Progress: o.Progress}
+	if slices.Contains(o.Emit, codegen.HTML) {
+		d, err := FromFused(ctx, c.Graph, Options{Target: "webgpu", Algorithms: o.Algorithms, Bitserial: o.Bitserial,
+			PackApart: o.PackApart, Emit: []codegen.Kind{codegen.Bundle}})
+		if refused := (*ir.Error)(nil); errors.As(err, &refused) {
+			in.NoWebGPU = refused.Node + ": " + refused.Msg
+		} else if err != nil {
+			return err
+		} else {
+			in.ForWebGPU = d.Files[codegen.Bundle]
+		}
+	}
+	return c.generate(ctx, in, nil, o.Backend)
 }
 
 // run runs steps, and tells o's observer.

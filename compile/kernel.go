@@ -73,7 +73,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 	if emit == nil {
 		emit = []codegen.Kind{codegen.Runnable}
 	}
-	if err := u.generate(ctx, emit, o.With, o.Backend, false, o.Progress); err != nil {
+	if err := u.generate(ctx, codegen.Input{Emit: emit, Progress: o.Progress}, o.With, o.Backend); err != nil {
 		return nil, err
 	}
 	return u, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -22,7 +23,12 @@ import (
 // verifyOnDevice compares kernels on a CPU as a device with the interpreter, stage by stage. Without a driver the test ends.
 func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
 	t.Helper()
-	rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: "opencl-cpu", Schedules: schedules}, Seed: 5})
+	verifyOn(t, path, ripc.Options{Target: "opencl-cpu", Schedules: schedules})
+}
+
+func verifyOn(t *testing.T, path string, o ripc.Options) {
+	t.Helper()
+	rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: path, Options: o, Seed: 5})
 	if missing := (*device.MissingError)(nil); errors.As(err, &missing) {
 		need.OK(t, err)
 	}
@@ -36,6 +42,12 @@ func verifyOnDevice(t *testing.T, path string, schedules ...schedule.Section) {
 
 // TestExamplesOnDevice: a network with bits, floats, pools and a dense layer.
 func TestExamplesOnDevice(t *testing.T) { verifyOnDevice(t, "../examples/digits/digits.json") }
+
+// TestWebGPUOnDevice: the same network in a browser without a GPU.
+func TestWebGPUOnDevice(t *testing.T) {
+	need.Browser(t)
+	verifyOn(t, "../examples/digits/digits.json", ripc.Options{Target: "webgpu"})
+}
 
 // TestStrategiesOnDevice: networks by each strategy for devices, where it applies, at a random point. Most have shared buffers
 // and barriers. The first network has layers that merge, the second has long sums.
@@ -106,7 +118,7 @@ func TestImportedOnDevice(t *testing.T) {
 func TestRandomNetworksOnDevice(t *testing.T) {
 	models := 1
 	if need.Thorough() {
-		models = 100
+		models = 167 // 501 networks
 	}
 	for b := range models {
 		t.Run(fmt.Sprint(b), func(t *testing.T) {
@@ -123,6 +135,62 @@ func TestRandomNetworksOnDevice(t *testing.T) {
 				t.Fatal(err)
 			}
 			verifyOnDevice(t, path, randomTraces(p, "opencl-cpu", rand.New(rand.NewPCG(uint64(b), 80)))...)
+		})
+	}
+}
+
+// TestOtherDriversOnDevice: networks and all strategies by another compiler of OpenCL, Mesa's, and in Oclgrind, which looks for data races and accesses
+// outside of buffers.
+func TestOtherDriversOnDevice(t *testing.T) {
+	need.All(t)
+	const lib = "/usr/lib/x86_64-linux-gnu/"
+	for _, d := range []struct{ name, library, tests string }{
+		{"rusticl", lib + "libRusticlOpenCL.so.1", "^TestExamplesOnDevice$|^TestStrategiesOnDevice$|^TestConvsOnDevice$"},
+		{"oclgrind", "/usr/lib/oclgrind/liboclgrind-rt-icd.so", "^TestExamplesOnDevice$|^TestStrategiesOnDevice$"},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			if _, err := os.Stat(d.library); err != nil {
+				t.Skipf("skipped: %v (Debian: mesa-opencl-icd, oclgrind)", err)
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "driver.icd"), []byte(d.library+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			log := filepath.Join(dir, "log")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", d.tests)
+			cmd.Env = append(os.Environ(), "OCL_ICD_VENDORS="+dir, "RUSTICL_ENABLE=llvmpipe", "OCLGRIND_DATA_RACES=1", "OCLGRIND_LOG="+log, "RIPC_THOROUGH=")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if found, err := os.ReadFile(log); err == nil && len(found) > 0 {
+				t.Errorf("%s", found)
+			}
+		})
+	}
+}
+
+// TestConvsOnDevice: convolutions of 1 to 3 bits at the sizes of residual networks.
+func TestConvsOnDevice(t *testing.T) {
+	for i, name := range []string{"A_n1", "B_n1", "C_n1", "D_n1", "A_n2", "B_n2", "C_n2", "D_n2", "A_n3", "B_n3", "C_n3", "D_n3"} {
+		if need.Part(i, 12) {
+			t.Run(name, func(t *testing.T) { verifyOnDevice(t, "../examples/convs/conv"+name+"_unipolar.json") })
+		}
+	}
+}
+
+// TestZooOnDevice: the network of the paper on binarized networks for GPUs, with its four forms of input, and the small twins of all others.
+func TestZooOnDevice(t *testing.T) {
+	need.All(t)
+	for _, n := range zoo.Networks() {
+		if n.Family != "vehicle" {
+			n = n.Small()
+		}
+		t.Run(n.Name, func(t *testing.T) {
+			path, err := n.Write(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			verifyOnDevice(t, path)
 		})
 	}
 }

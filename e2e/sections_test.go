@@ -134,6 +134,8 @@ func boardTable() string {
 			}
 		case m.Arch == "nvptx64":
 			system, here, speed = "any", "on the first GPU", "time by the device's clock, measured"
+		case m.Arch == "webgpu":
+			system, here, speed = "none", "in Chromium, on the CPU", "time on the page's clock"
 		case m.IsDevice():
 			system, here, speed = "any", "first device of kind "+m.Features[0], "time on its clock"
 		case m.Has("relaxed-simd"):

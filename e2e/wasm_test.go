@@ -243,7 +243,7 @@ func TestPage(t *testing.T) {
 
 // TestThreadsInBrowser: a page that is cross-origin isolated has two threads, another one thread, and both give equal bits.
 func TestThreadsInBrowser(t *testing.T) {
-	browser := need.Browser(t)
+	need.Browser(t)
 	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
 		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
 	need.OK(t, err)
@@ -258,40 +258,68 @@ func TestThreadsInBrowser(t *testing.T) {
 	if out, err := unpack.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	files := http.FileServer(http.Dir(dir))
 	for _, threads := range []int{2, 1} {
-		result := make(chan string, 1)
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPost {
-				text, _ := io.ReadAll(r.Body)
-				result <- string(text)
-				return
-			}
-			if threads > 1 {
-				w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
-				w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp")
-			}
-			files.ServeHTTP(w, r)
-		}))
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
-			"--user-data-dir="+t.TempDir(), server.URL)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		got := posted(t, http.FileServer(http.Dir(dir)), threads > 1, "--disable-gpu")
+		if want := fmt.Sprintf("%d threads, 0 rows differ", threads); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
-		select {
-		case got := <-result:
-			if want := fmt.Sprintf("%d threads, 0 rows differ", threads); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
-		case <-ctx.Done():
-			t.Error("the page has no result")
+	}
+}
+
+// TestPageOnGPU: where a browser has WebGPU, a page runs the network there, with the bits of WebAssembly.
+func TestPageOnGPU(t *testing.T) {
+	need.Browser(t)
+	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
+		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
+	need.OK(t, err)
+	page := append(c.Files[codegen.HTML], `<script type="module">
+while (!document.body.dataset.ready) await new Promise(done => setTimeout(done, 100));
+await fetch("/", {method: "POST", body: document.body.innerText});
+</script>`...)
+	got := posted(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }), false,
+		"--disable-gpu-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan,WebGPU",
+		"--use-vulkan=swiftshader")
+	if !strings.Contains(got, "; webgpu\n") || !strings.Contains(got, "whole network") {
+		t.Errorf("%s", got)
+	}
+}
+
+// posted opens the page of a server in a browser, and returns what the page posts.
+func posted(t *testing.T, files http.Handler, isolated bool, flags ...string) string {
+	t.Helper()
+	browser := need.Browser(t)
+	result := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			text, _ := io.ReadAll(r.Body)
+			result <- string(text)
+			return
 		}
+		if isolated {
+			w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
+			w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp")
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	cmd := exec.CommandContext(ctx, browser, append(flags, "--headless", "--no-sandbox", "--remote-debugging-port=0",
+		"--user-data-dir="+t.TempDir(), server.URL)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
 		stop()
 		_ = cmd.Wait()
-		server.Close()
+	}()
+	select {
+	case got := <-result:
+		return got
+	case <-ctx.Done():
+		t.Error("the page has no result")
+		return ""
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"ripc/runtime/describe"
 	"ripc/runtime/device"
 	"ripc/runtime/opencl"
+	"ripc/runtime/webgpu"
 )
 
 // native runs an artifact in this process.
@@ -60,16 +61,22 @@ func openSandboxed(path string, o Options) (Engine, error) {
 	return &native{o, Sandboxed, s.Description(), s, s.Close}, nil
 }
 
+// deviceOpener opens the bundles of kernels of an architecture; it is nil for others.
+func deviceOpener(arch string) func(path string) (*device.Session, error) {
+	return map[string]func(string) (*device.Session, error){container.OpenCL: opencl.Open, container.PTX: cuda.Open,
+		container.WebGPU: webgpu.Open}[arch]
+}
+
 // openDevice runs kernels. The threads are the device's own.
-func openDevice(path, arch string, o Options) (Engine, error) {
+func openDevice(path string, o Options) (Engine, error) {
 	if o.Threads != 1 {
 		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "kernels bring the threads of the device with them"}
 	}
-	open := opencl.Open
-	if arch == container.PTX {
-		open = cuda.Open
+	d, err := runtime.ReadDescription(path)
+	if err != nil {
+		return nil, err
 	}
-	s, err := open(path)
+	s, err := deviceOpener(d.Arch)(path)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func Choose(arch string, features []string, o Options) Kind {
 	if arch == wasm.Arch {
 		return Sandboxed
 	}
-	if arch == container.OpenCL || arch == container.PTX {
+	if deviceOpener(arch) != nil {
 		return Device
 	}
 	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
@@ -53,11 +53,8 @@ func machines() []machine {
 		}, openNative},
 		{func(_ container.File, d *describe.Artifact, _ Options) bool { return d.Arch == wasm.Arch }, openSandboxed},
 		{func(_ container.File, d *describe.Artifact, _ Options) bool {
-			return d.Arch == container.OpenCL
-		}, func(path string, o Options) (Engine, error) { return openDevice(path, container.OpenCL, o) }},
-		{func(_ container.File, d *describe.Artifact, _ Options) bool {
-			return d.Arch == container.PTX
-		}, func(path string, o Options) (Engine, error) { return openDevice(path, container.PTX, o) }},
+			return deviceOpener(d.Arch) != nil
+		}, openDevice},
 		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
 	}
 }

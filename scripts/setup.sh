@@ -56,7 +56,8 @@ need_sshd=no
 PATH=$PATH:/sbin:/usr/sbin command -v sshd >/dev/null && command -v ssh >/dev/null || need_sshd=yes
 
 need_opencl=no
-[[ $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null) == *libOpenCL.so.1* ]] && ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 ||
+[[ $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null) == *libOpenCL.so.1* ]] && ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 &&
+	[ -e /usr/include/CL/cl.h ] ||
 	need_opencl=yes
 
 if [ "$need_llvm$need_qemu$need_cc$need_xgboost$need_sshd$need_opencl" = nononononono ]; then
@@ -68,7 +69,7 @@ fi
 [ "$need_cc" = no ] || say "missing: a C and C++ compiler (g++)"
 [ "$need_xgboost" = no ] || say "missing: XGBoost's library (libxgboost0)"
 [ "$need_sshd" = no ] || say "missing: ssh and sshd (openssh-client and openssh-server)"
-[ "$need_opencl" = no ] || say "missing: OpenCL for CPUs (pocl-opencl-icd and ocl-icd-libopencl1)"
+[ "$need_opencl" = no ] || say "missing: OpenCL for CPUs (pocl-opencl-icd and ocl-icd-opencl-dev)"
 [ "${1:-}" != --check ] || exit 1
 
 apt_update "and set RIPC_LLVM_BIN to the folder of the LLVM tools"
@@ -87,7 +88,7 @@ fi
 [ "$need_cc" = no ] || packages+=(g++ libc6-dev)
 [ "$need_sshd" = no ] || packages+=(openssh-client openssh-server)
 [ "$need_xgboost" = no ] || packages+=(libxgboost0)
-[ "$need_opencl" = no ] || packages+=(pocl-opencl-icd ocl-icd-libopencl1)
+[ "$need_opencl" = no ] || packages+=(pocl-opencl-icd ocl-icd-opencl-dev)
 
 apt_install "${packages[@]}"
 say "done"

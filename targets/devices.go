@@ -25,6 +25,14 @@ func gtx1080OpenCL() Target {
 		Device{MaxThreads: 1024, SharedBytes: 48 << 10, Lanes: 32, Units: 20})
 }
 
+// webGPU is any browser with WebGPU: it has the default limits of the specification.
+func webGPU() Target {
+	t := openclDevice("webgpu", "gpu", "any browser with WebGPU",
+		Device{MaxThreads: 256, SharedBytes: 16 << 10, Lanes: 1, Units: 4})
+	t.Arch = "webgpu"
+	return t
+}
+
 // cuda is a GPU of NVIDIA's. cpu is its compute capability, ptx the first version of the language
 // of kernels that knows it, units the number of its multiprocessors.
 func cuda(cpu, ptx, board string, units int) Target {

@@ -155,7 +155,7 @@ func builtin() []Target {
 		x86v3(), x86v4(), riscv64(), riscv64Vector(128), riscv64Vector(256), riscv64Zvbb(), bananaF3(),
 		loongarch64(), wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
-		openclCPU(), maliT860(), gtx1080OpenCL(),
+		openclCPU(), maliT860(), gtx1080OpenCL(), webGPU(),
 		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", 20), cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", 2),
 		cuda("sm_75", "ptx63", "NVIDIA T4", 40), cuda("sm_80", "ptx70", "NVIDIA A100", 108),
 		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16), cuda("sm_90", "ptx78", "NVIDIA H100", 132),

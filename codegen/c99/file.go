@@ -3,7 +3,6 @@ package c99
 import (
 	"bytes"
 	"embed"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,17 +59,9 @@ func writeWeights(out *bytes.Buffer, pieces [][]byte) {
 	if len(pieces) == 0 {
 		return
 	}
-	data := bytes.Join(pieces, nil)
-	data = append(data, make([]byte, -len(data)&3)...)
-	fmt.Fprintf(out, "/* Weights and tables. They stay in the file even if a compiler knows their values by heart, "+
-		"for ripc verify. */\nstatic RIPC_USED const RIPC_ALIGNED uint32_t %s[%d] = {", abi.Weights, len(data)/4)
-	for i := 0; i < len(data); i += 4 {
-		if i%32 == 0 {
-			out.WriteString("\n   ")
-		}
-		fmt.Fprintf(out, " 0x%xu,", binary.LittleEndian.Uint32(data[i:]))
-	}
-	out.WriteString("\n};\n\n")
+	codegen.WriteWords(out, "/* Weights and tables. They stay in the file even if a compiler knows their values by "+
+		"heart, for ripc verify. */\nstatic RIPC_USED const RIPC_ALIGNED uint32_t "+abi.Weights+"[%d]",
+		bytes.Join(pieces, nil))
 }
 
 // archMacros are the architectures that the runtime knows, and the macros of their compilers.

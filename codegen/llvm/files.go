@@ -62,7 +62,7 @@ func (b *build) file(ctx context.Context, back Backend, k codegen.Kind) ([]byte,
 
 // forWeb links the modules of the target and its variants, and, if threads, those for several.
 func (b *build) forWeb(ctx context.Context, back Backend, threads bool) (web.Network, error) {
-	n := web.Network{Artifact: b.Description}
+	n := web.Network{Artifact: b.Description, Kernels: b.ForWebGPU, Refused: b.NoWebGPU}
 	for _, t := range append(b.Target.Variants(), b.Target) {
 		w, err := b.variant(back, t)
 		if err != nil {

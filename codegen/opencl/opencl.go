@@ -9,6 +9,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ripc/codegen"
@@ -30,9 +31,10 @@ var prelude string
 // Name is "opencl".
 func (Backend) Name() string { return Name }
 
-// Kinds lists the kernels alone, and the bundle that engines open.
+// Kinds lists the bundle that engines open, the kernels alone, and C for programs with a context of
+// their own.
 func (Backend) Kinds() []codegen.Kind {
-	return []codegen.Kind{codegen.Bundle, codegen.CL, codegen.Runnable}
+	return []codegen.Kind{codegen.Bundle, codegen.CL, codegen.Source, codegen.Runnable}
 }
 
 // Accepts takes the devices of OpenCL.
@@ -75,6 +77,12 @@ func (Backend) Files(_ context.Context, m *codegen.Image, kinds []codegen.Kind) 
 	}
 	head := fmt.Sprintf("/* The kernels of network %s, compiled by ripc %s for %s. Generated; do not edit. */\n",
 		m.Name, codegen.Comment(m.Version), m.Target.Name)
-	source := []byte(head + prelude + u.HelperText() + kernels.String())
-	return m.DeviceFiles(kinds, codegen.CL, source)
+	text := []byte(head + prelude + u.HelperText() + kernels.String())
+	files, err := m.DeviceFiles(slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool {
+		return k == codegen.Source
+	}), codegen.CL, text)
+	if slices.Contains(kinds, codegen.Source) {
+		files[codegen.Source] = source(m, text)
+	}
+	return files, err
 }

@@ -16,12 +16,15 @@ import (
 	"ripc/internal/abi"
 	"ripc/internal/container"
 	"ripc/runtime/describe"
+	"ripc/runtime/webgpu"
 )
 
 // Network is a network and its modules.
 type Network struct {
 	*describe.Artifact
 	Modules []Module // the fastest first; the last one runs on every machine
+	Kernels []byte   // a bundle for WebGPU, or nil
+	Refused string   // why there is none
 }
 
 // Module is one of the modules, for a target.
@@ -45,6 +48,9 @@ var workerText string
 
 //go:embed index.js
 var indexText string
+
+//go:embed device.js
+var deviceText string
 
 //go:embed page.html
 var pageText string
@@ -165,7 +171,26 @@ func Page(n Network) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	kernels, err := n.kernels()
+	if err != nil {
+		return nil, err
+	}
 	run := strings.ReplaceAll(runText(), "export ", "")
-	return []byte(strings.NewReplacer("TITLE", html.EscapeString(n.Name), "RUN", run, "MODULES", string(list)).
-		Replace(pageText)), nil
+	return []byte(strings.NewReplacer("TITLE", html.EscapeString(n.Name), "RUN",
+		run+deviceText+webgpu.Script, "MODULES", string(list), "KERNELS", string(kernels)).Replace(pageText)), nil
+}
+
+// kernels is the bundle in JSON.
+func (n Network) kernels() ([]byte, error) {
+	if n.Kernels == nil {
+		return json.Marshal(map[string]string{"refused": n.Refused})
+	}
+	file, err := container.Open(bytes.NewReader(n.Kernels))
+	if err != nil {
+		return nil, err
+	}
+	b := file.(*container.Bundle)
+	description, _, _ := bytes.Cut(b.Part(describe.Section), []byte{0})
+	return json.Marshal(map[string]any{"description": json.RawMessage(description),
+		"text": string(b.Part(container.Kernels + "wgsl")), "constants": b.Part(container.Constants)})
 }

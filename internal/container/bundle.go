@@ -20,6 +20,9 @@ const OpenCL = "opencl"
 // PTX is the architecture of kernels in PTX.
 const PTX = "nvptx64"
 
+// WebGPU is the architecture of kernels in WGSL.
+const WebGPU = "webgpu"
+
 // Parts of a bundle besides the description. The suffix of the kernels' name is their language.
 const (
 	Kernels   = "kernels."
@@ -127,11 +130,10 @@ func (*Bundle) Format() string { return "bundle" }
 
 // Arch is that of the language of the kernels.
 func (b *Bundle) Arch() string {
-	if b.Part(Kernels+"cl") != nil {
-		return OpenCL
-	}
-	if b.Part(Kernels+"ptx") != nil {
-		return PTX
+	for _, language := range [][2]string{{"cl", OpenCL}, {"ptx", PTX}, {"wgsl", WebGPU}} {
+		if b.Part(Kernels+language[0]) != nil {
+			return language[1]
+		}
 	}
 	return ""
 }

@@ -27,6 +27,7 @@ func speakers() map[string]string {
 		"engine/simulate":        "flags of qemu",
 		"engine/bareboard":       "flags of GCC",
 		"engine/verilator":       "flags of Verilator",
+		"runtime/webgpu":         "flags of Chromium",
 		"targets/fpga":           "flags of nextpnr",
 		"measure/nextpnr":        "the same",
 	}

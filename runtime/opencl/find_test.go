@@ -4,6 +4,7 @@ package opencl
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -36,6 +37,14 @@ func TestFind(t *testing.T) {
 	drivers = drivers[:2]
 	var failed *device.CallError
 	if _, err := a.find([]string{"gpu"}); !errors.As(err, &failed) || failed.Code != -5 {
+		t.Error(err)
+	}
+}
+
+// TestLargeBuffer: a buffer that a device does not have is refused before the driver sees it.
+func TestLargeBuffer(t *testing.T) {
+	d := &driver{chosen: unit{name: "a phone", buffer: 100}}
+	if _, err := d.Allocate(101); err == nil || !strings.Contains(err.Error(), "101 bytes; one of a phone has at most 100: take a smaller batch") {
 		t.Error(err)
 	}
 }

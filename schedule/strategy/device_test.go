@@ -70,8 +70,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// wrong lists f with one reduction loop each made threads, so that iterations touch the same sum, without one of its barriers
-// each, and with a shared buffer made each thread's own.
+// wrong lists f with one reduction loop each made threads, so that iterations touch the same sum, and with other races.
 func wrong(f *ir.Func) (all []*ir.Func) {
 	for s := range ir.Stmts(f.Body) {
 		l, ok := s.(*ir.For)
@@ -85,38 +84,5 @@ func wrong(f *ir.Func) (all []*ir.Func) {
 			return t
 		}, nil)))
 	}
-	for n := range count[*ir.Barrier](f.Body) {
-		at := 0
-		all = append(all, f.WithBody(ir.MapStmt(f.Body, func(t ir.Stmt) ir.Stmt {
-			if _, ok := t.(*ir.Barrier); ok {
-				if at++; at == n+1 {
-					return nil
-				}
-			}
-			return t
-		}, nil)))
-	}
-	for s := range ir.Stmts(f.Body) {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Space == ir.Shared {
-			all = append(all, f.WithBody(ir.MapStmt(f.Body, func(t ir.Stmt) ir.Stmt {
-				if o, ok := t.(*ir.Alloc); ok && o.Buf.Name == a.Buf.Name {
-					own := o.Buf
-					own.Space = ir.Own
-					return &ir.Alloc{Buf: own, Body: o.Body}
-				}
-				return t
-			}, nil)))
-		}
-	}
-	return all
-}
-
-// count counts the statements of a type.
-func count[S ir.Stmt](body ir.Stmt) (n int) {
-	for s := range ir.Stmts(body) {
-		if _, ok := s.(S); ok {
-			n++
-		}
-	}
-	return n
+	return append(all, difftest.Races(f)...)
 }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package webgpu
+
+import (
+	"ripc/runtime"
+	"ripc/runtime/device"
+)
+
+// Open returns runtime.ErrPlatform.
+func Open(string) (*device.Session, error) { return nil, runtime.ErrPlatform }
