@@ -79,7 +79,8 @@ type state struct {
 }
 
 func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*chooser, error) {
-	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), measured: map[place]bool{}, costs: map[state]float64{}}
+	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), measured: map[place]bool{},
+		costs: map[state]float64{}}
 	o := a.network.options(nil)
 	var err error
 	if c.coupling, err = lower.Couple(a.network.Graph, o); err != nil {
