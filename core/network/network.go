@@ -284,7 +284,7 @@ func (n *Network) lower() ([]*layer, error) {
 			}
 			layers = append(layers, l)
 		default:
-			return nil, &RefusalError{st.Name, fmt.Sprintf("no instruction computes a %T", m)}
+			return nil, &RefusalError{st.Name, "the core has no instruction for it"}
 		}
 	}
 	for _, l := range layers {
