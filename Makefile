@@ -87,7 +87,8 @@ mcu: build ## networks on simulated microcontrollers: set-up of its own, all tes
 
 fpga: build ## accelerators for FPGAs: set-up of its own, all networks of testdata simulated, one counted
 	@scripts/setup-fpga.sh
-	RIPC_REQUIRE_FPGA=1 $(GO) test -count 1 -timeout 60m ./engine/verilator ./accelerator ./measure/yosys ./codegen/verilog
+	RIPC_REQUIRE_FPGA=1 $(GO) test -count 1 -timeout 60m ./core/... ./engine/verilator ./accelerator \
+		./measure/yosys ./codegen/verilog
 	bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2 --cycles 18432
 
 # in its folder, go test shows what a test prints

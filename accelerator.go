@@ -19,6 +19,9 @@ type (
 	FoldOptions       = accelerator.FoldOptions
 	// AcceleratorVerifyOptions are those of Accelerator.Verify.
 	AcceleratorVerifyOptions = accelerator.VerifyOptions
+	// CoreProgram is a network with a part as the program of an instruction core.
+	CoreProgram = accelerator.Core
+	CoreReport  = accelerator.CoreReport
 )
 
 // IsFPGA reports whether a target is a board with an FPGA.
@@ -29,18 +32,34 @@ func IsFPGA(target string) bool {
 
 // Accelerate makes the accelerator of the model at path for the board o.Target, an FPGA.
 func Accelerate(ctx context.Context, path string, o Options, f FoldOptions) (*Accelerator, error) {
-	if IsArtifact(path) {
-		return nil, &ArtifactError{Path: path, For: ToAccelerate}
-	}
-	t, ok := fpga.Lookup(o.Target)
-	if !ok {
-		return nil, &targets.UnknownTargetError{Name: o.Target, Known: fpga.Names()}
-	}
-	o.Target = ""
-	load := func(ctx context.Context) (*graph.Graph, error) { return models.Load(ctx, path, o) }
-	g, err := compile.Fused(ctx, load, o)
+	g, t, err := fusedFor(ctx, path, &o)
 	if err != nil {
 		return nil, err
 	}
 	return accelerator.New(g, t, f, o)
+}
+
+// AccelerateByCore makes the program of the model at path for an instruction core on the board
+// o.Target. design is the core's name, or "auto".
+func AccelerateByCore(ctx context.Context, path string, o Options, design string) (*CoreProgram, error) {
+	g, t, err := fusedFor(ctx, path, &o)
+	if err != nil {
+		return nil, err
+	}
+	return accelerator.NewCore(g, t, design, o)
+}
+
+// fusedFor is the fused graph of the model at path, and the board that o names; o loses it.
+func fusedFor(ctx context.Context, path string, o *Options) (*graph.Graph, fpga.Target, error) {
+	if IsArtifact(path) {
+		return nil, fpga.Target{}, &ArtifactError{Path: path, For: ToAccelerate}
+	}
+	t, ok := fpga.Lookup(o.Target)
+	if !ok {
+		return nil, t, &targets.UnknownTargetError{Name: o.Target, Known: fpga.Names()}
+	}
+	o.Target = ""
+	load := func(ctx context.Context) (*graph.Graph, error) { return models.Load(ctx, path, *o) }
+	g, err := compile.Fused(ctx, load, *o)
+	return g, t, err
 }

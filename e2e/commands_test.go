@@ -22,6 +22,7 @@ import (
 var notRun = []struct{ command, why string }{
 	{"make ", "tests of their own"},
 	{"bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator; make fpga runs it"},
+	{"bin/ripc verify testdata/fpga/shortcuts.json --target pynq-z2", "the same"},
 	{"bin/ripc compile testdata/fpga/mlp4.json --target icebreaker", "needs nextpnr, and takes a minute"},
 	{"bin/ripc bench testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Yosys, and takes a minute"},
 	{"bin/ripc eval testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator"},

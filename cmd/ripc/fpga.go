@@ -21,6 +21,7 @@ import (
 // foldFlags are the flags that say how large the engines of an accelerator are.
 type foldFlags struct {
 	ripc.FoldOptions
+	core  string // design of an instruction core, "" for engines
 	set   *pflag.FlagSet
 	names []string
 }
@@ -38,6 +39,9 @@ func (f *compileFlags) foldFlags(cmd *cobra.Command) {
 		fs.IntVar(&o.Reuse, "reuse", 0, "`N`, the reuse factor: the cycles that each layer may take for a position")
 		fs.StringSliceVar(&o.Folds, "fold", nil, "`LAYER=PExSIMD`: rows and elements a cycle, for every layer")
 		fs.BoolVar(&o.Fit, "fit", false, "the fastest accelerator that fits by estimate (the default)")
+		if cmd.Name() != "run" && cmd.Name() != "eval" {
+			fs.StringVar(&f.fold.core, "core", "", "`DESIGN|auto`: a program for an instruction core, not engines")
+		}
 	}
 	f.fold.names = flagsAddedBy(fs, func() { addGroup(fs, "How an accelerator is folded (targets with an FPGA)", add) })
 }
@@ -116,6 +120,9 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 	if len(o.printAfter) > 0 || o.timePasses || o.noDescribe || o.prefix == "-" {
 		return usagef("--print-after, --time-passes, --no-describe and -o - are not for accelerators")
 	}
+	if o.fold.core != "" {
+		return o.compileCore(cmd, path, opt)
+	}
 	kinds := []string{"v", "h"}
 	if o.emit != "" {
 		kinds = strings.Split(o.emit, ",")
@@ -159,26 +166,8 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 			made[a.Prefix()+".bit"], routed = r.Bitstream, r.MHz
 		}
 	}
-	dir := o.prefix
-	if dir == "" {
-		dir = a.Prefix()
-	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usagef("--output %s is a file; accelerators are folders", dir)
-	}
-	var list []files.New
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		at := filepath.Join(dir, name)
-		names = append(names, at)
-		list = append(list, files.New{Path: at, Data: made[name], Mode: 0o666})
-	}
-	undo, err := makePlaces(names[0], names)
+	dir, names, err := o.writeFolder(a.Prefix(), made)
 	if err != nil {
-		return err
-	}
-	defer undo()
-	if err := files.ReplaceAll(list...); err != nil {
 		return err
 	}
 	res := newAcceleratorResult(a)
@@ -189,6 +178,28 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 	res.print(cmd.OutOrStdout(), a, 0)
 	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s in %s\n", human.Count(len(names), "file"), dir)
 	return nil
+}
+
+// writeFolder writes files, by name, into the folder that the flags name, or into one of a name.
+func (o *compileOptions) writeFolder(name string, made map[string][]byte) (dir string, names []string, err error) {
+	if dir = o.prefix; dir == "" {
+		dir = name
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", nil, usagef("--output %s is a file; accelerators are folders", dir)
+	}
+	var list []files.New
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		at := filepath.Join(dir, name)
+		names = append(names, at)
+		list = append(list, files.New{Path: at, Data: made[name], Mode: 0o666})
+	}
+	undo, err := makePlaces(names[0], names)
+	if err != nil {
+		return "", nil, err
+	}
+	defer undo()
+	return dir, names, files.ReplaceAll(list...)
 }
 
 // acceleratorResult is the result of compile and inspect for --json.
@@ -270,6 +281,9 @@ func acceleratorTable(a *ripc.Accelerator) *table {
 
 // inspectAccelerator shows an accelerator without writing it.
 func (f *compileFlags) inspectAccelerator(cmd *cobra.Command, path string, o ripc.Options, wide bool) error {
+	if f.fold.core != "" {
+		return f.inspectCore(cmd, path, o)
+	}
 	a, err := f.accelerator(cmd, path, o)
 	if err != nil {
 		return err
@@ -284,6 +298,9 @@ func (f *compileFlags) inspectAccelerator(cmd *cobra.Command, path string, o rip
 
 // benchAccelerator measures an accelerator after synthesis.
 func (f *compileFlags) benchAccelerator(cmd *cobra.Command, path string, o ripc.Options, wide bool) error {
+	if f.fold.core != "" {
+		return f.benchCore(cmd, path, o)
+	}
 	a, err := f.accelerator(cmd, path, o)
 	if err != nil {
 		return err
@@ -325,6 +342,9 @@ func (f *compileFlags) benchAccelerator(cmd *cobra.Command, path string, o ripc.
 // verifyAccelerator proves and simulates an accelerator.
 func (f *compileFlags) verifyAccelerator(cmd *cobra.Command, path string, o ripc.Options, seed uint64,
 	netlist, wide bool) error {
+	if f.fold.core != "" {
+		return f.verifyCore(cmd, path, o, seed)
+	}
 	a, err := f.accelerator(cmd, path, o)
 	if err != nil {
 		return err
@@ -349,13 +369,15 @@ func (f *compileFlags) verifyAccelerator(cmd *cobra.Command, path string, o ripc
 	return nil
 }
 
-func printAcceleratorReport(w io.Writer, r *ripc.AcceleratorReport, width int) {
-	verdict := func(ok bool) string {
-		if ok {
-			return "ok"
-		}
-		return "DIFFERS"
+// verdict is the result of a comparison, in tables.
+func verdict(ok bool) string {
+	if ok {
+		return "ok"
 	}
+	return "DIFFERS"
+}
+
+func printAcceleratorReport(w io.Writer, r *ripc.AcceleratorReport, width int) {
 	t := &table{columns: []column{textCol("STREAM", 1), textCol("TENSOR", 0).cutAs(cutMiddle, 0), textCol("SHAPE", 2),
 		numCol("ELEMENTS", 3), textCol("RESULT", 0)}}
 	for _, s := range r.Streams {

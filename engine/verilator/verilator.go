@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,50 +83,53 @@ func NewNetlist(ctx context.Context, d *dataflow.Design, core string, netlist, m
 // compile makes a simulation of sources, with more options of Verilator.
 func compile(ctx context.Context, d *dataflow.Design, sources map[string][]byte,
 	options ...string) (*Simulator, error) {
-	for _, tool := range []string{"verilator", "g++", "make"} {
-		if err := tools.Find(tool, tool); err != nil {
-			return nil, err
-		}
-	}
 	more, err := verilog.Simulation()
 	if err != nil {
 		return nil, err
 	}
-	dir, remove, err := files.TempDir("")
+	maps.Copy(more, sources)
+	dir, remove, err := build(ctx, more, append(options, "--top-module", "top", "--prefix", "Vtop", "-DRIPC_TAP",
+		"-DRIPC_SUMS"))
 	if err != nil {
 		return nil, err
 	}
-	s := &Simulator{d, dir, remove}
-	args := append(options, "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1", "-Wno-fatal", "-Wno-lint",
-		"-Wno-style",
-		"--noassert", "--x-assign", "fast", "--x-initial", "fast", "--top-module", "top", "--prefix", "Vtop",
-		"-DRIPC_TAP", "-DRIPC_SUMS", "-Mdir", "obj", "-o", "sim", "bench.cpp")
-	for _, set := range []map[string][]byte{sources, more} {
-		for name, data := range set {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-				return nil, errors.Join(err, remove())
-			}
-			if strings.HasSuffix(name, ".v") {
-				args = append(args, name)
-			}
-		}
-	}
-	if err := s.build(ctx, args); err != nil {
-		return nil, errors.Join(err, remove())
-	}
-	return s, nil
+	return &Simulator{d, dir, remove}, nil
 }
 
-// build runs Verilator. The objects of its own library take most of the time, and are kept from one
-// simulation to the next.
-func (s *Simulator) build(ctx context.Context, args []string) error {
-	version, err := tools.Run(ctx, s.dir, "verilator", "--version")
-	if err != nil {
-		return err
+// build makes a program, obj/sim in a new folder, of files of Verilog and C++. The objects of
+// Verilator's own library take most of the time, and are kept from one simulation to the next.
+func build(ctx context.Context, sources map[string][]byte, options []string) (dir string, remove func() error,
+	err error) {
+	for _, tool := range []string{"verilator", "g++", "make"} {
+		if err := tools.Find(tool, tool); err != nil {
+			return "", nil, err
+		}
 	}
-	obj := filepath.Join(s.dir, "obj")
+	if dir, remove, err = files.TempDir(""); err != nil {
+		return "", nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, remove())
+		}
+	}()
+	args := append(options, "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1", "-Wno-fatal", "-Wno-lint",
+		"-Wno-style", "--noassert", "--x-assign", "fast", "--x-initial", "fast", "-Mdir", "obj", "-o", "sim")
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if err := os.WriteFile(filepath.Join(dir, name), sources[name], 0o666); err != nil {
+			return dir, remove, err
+		}
+		if strings.HasSuffix(name, ".v") || strings.HasSuffix(name, ".cpp") {
+			args = append(args, name)
+		}
+	}
+	version, err := tools.Run(ctx, dir, "verilator", "--version")
+	if err != nil {
+		return dir, remove, err
+	}
+	obj := filepath.Join(dir, "obj")
 	if err := os.Mkdir(obj, 0o777); err != nil {
-		return err
+		return dir, remove, err
 	}
 	cache, cacheErr := caches.OfUser("fpga")
 	library := []string{"verilated.o", "verilated_threads.o"}
@@ -136,19 +140,19 @@ func (s *Simulator) build(ctx context.Context, args []string) error {
 		}
 		if data, ok := cache.Get(key(name)); ok {
 			if err := os.WriteFile(filepath.Join(obj, name), data, 0o666); err != nil {
-				return err
+				return dir, remove, err
 			}
 		}
 	}
-	if _, err := tools.Run(ctx, s.dir, "verilator", args...); err != nil || cacheErr != nil {
-		return err
+	if _, err := tools.Run(ctx, dir, "verilator", args...); err != nil || cacheErr != nil {
+		return dir, remove, err
 	}
 	for _, name := range library {
 		if data, err := os.ReadFile(filepath.Join(obj, name)); err == nil {
 			cache.Put(key(name), data)
 		}
 	}
-	return nil
+	return dir, remove, nil
 }
 
 // Close removes the simulation.

@@ -110,10 +110,12 @@ func Table() []Row {
 		{"dataflow", []string{"graph", "graph/scalar", "ir"}, nil}, // knows no part and no language
 		{"dataflow/fold", []string{"dataflow", "targets/fpga"}, nil},
 		{"codegen/verilog", []string{"dataflow"}, nil},
-		{"engine/verilator", []string{"caches", "codegen/verilog", "dataflow", "internal/files", "internal/tools"}, nil},
+		{"engine/verilator", []string{"caches", "codegen/verilog", "core", "dataflow", "internal/files", "internal/tools"}, nil},
 		{"measure/yosys", []string{"caches", "internal/files", "internal/tools", "targets/fpga"}, nil},
 		{"measure/nextpnr", []string{"internal/tools", "targets/fpga"}, nil},
-		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "internal/files", "ir", "measure/nextpnr", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
+		{"core", []string{"targets/fpga"}, nil}, // knows no network
+		{"core/network", []string{"core", "dataflow", "graph", "graph/scalar", "ir", "ir/arith", "ir/irtext", "schedule", "schedule/steps", "targets/fpga"}, nil},
+		{"accelerator", []string{"codegen", "codegen/verilog", "compile", "core", "core/network", "dataflow", "dataflow/fold", "engine", "engine/verilator", "graph", "graph/scalar", "internal/files", "ir", "measure/nextpnr", "measure/yosys", "runtime", "runtime/describe", "targets/fpga"}, nil},
 		{"verify", []string{"codegen", "compile", "engine", "internal/constants", "internal/enum", "internal/f32", "internal/irdata", "ir", "ir/interp", "runtime", "runtime/describe"}, nil},
 
 		{"inspect", []string{"codegen", "compile", "graph", "graph/explain", "internal/abi", "internal/human", "ir", "runtime", "runtime/describe", "schedule/strategy", "targets"}, nil},

@@ -1,0 +1,204 @@
+package core_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"ripc/core"
+	"ripc/engine/verilator"
+	"ripc/internal/golden"
+	"ripc/internal/tools"
+	"ripc/measure/yosys"
+	"ripc/targets/fpga"
+)
+
+// TestRandomPrograms: Verilog and the model agree on random programs, to the bit and to the cycle.
+func TestRandomPrograms(t *testing.T) {
+	for _, c := range []core.Config{
+		{16, 64, 24, true, 5, 4, 4, 5}, {32, 32, 16, true, 5, 4, 4, 5}, {8, 256, 32, false, 5, 4, 4, 5},
+	} {
+		p := randomProgram(c, rand.New(rand.NewPCG(1, uint64(c.Lanes))))
+		const latency = 9
+		want, err := p.Cycles(latency)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := verilator.NewCore(t.Context(), p, latency, 0, p.Words()-1)
+		if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory, cycles, err := s.Run(t.Context(), p.Memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cycles != want {
+			t.Errorf("%s: %d cycles, the model has %d", c, cycles, want)
+		}
+		if model := p.Run(); !slices.Equal(memory, model) {
+			for i := range model {
+				if memory[i] != model[i] {
+					t.Errorf("%s: number %d is %08x, the model has %08x", c, i, memory[i], model[i])
+					break
+				}
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// randomProgram loads numbers, computes with each operation, and stores the sums.
+func randomProgram(c core.Config, r *rand.Rand) *core.Program {
+	p := &core.Program{Config: c}
+	for range 8192 * c.Lanes / 32 {
+		p.Memory = append(p.Memory, r.Uint32())
+	}
+	add := func(i core.Instr) *core.Instr {
+		p.Instrs = append(p.Instrs, i)
+		return &p.Instrs[len(p.Instrs)-1]
+	}
+	flat := func(n int) []core.Loop { return []core.Loop{{n, [3]int{1, 1, 0}}} }
+	const results = 1024
+	for round := range 4 {
+		i := add(core.Instr{Op: core.LoadInput, At: [3]int{0, r.IntN(99)}, Loops: []core.Loop{{4, [3]int{1, 3}}, {8, [3]int{4, 7}}}})
+		i.Pop[1] = round > 0
+		add(core.Instr{Op: core.LoadWeight, At: [3]int{0, r.IntN(9)}, Loops: flat(c.Rows << c.Weights)})
+		add(core.Instr{Op: core.LoadTable, At: [3]int{0, r.IntN(99)}, Loops: flat(c.TableBeats() << c.Tables)}).Push[1] = true
+		ops := []core.Op{core.Planes, core.Take, core.TakeBytes, core.Level, core.Largest, core.Zero}
+		if c.Bytes {
+			ops = append(ops, core.Bytes)
+		}
+		for n, op := range ops {
+			i := core.Instr{Op: op, Reset: op == core.Zero || n%2 == 0 || round == 0, Inner: 2,
+				Loops: []core.Loop{{3, [3]int{0, 1, 2}}, {2, [3]int{0, 3, 1}}, {3, [3]int{2, 4, 3}}, {2, [3]int{1, -2, -1}}}}
+			i.At = [3]int{r.IntN(8), 2 + r.IntN(4), 1 + r.IntN(4)}
+			switch op {
+			case core.Zero:
+				i.Inner, i.Loops[0].Strides[0], i.Loops[1].Strides[0] = 0, 1, 2
+			case core.Take, core.TakeBytes:
+				i.Loops[0].Count = 8
+			case core.Level, core.Largest:
+				i.Reset = true
+				i.At[0] += 16
+				i.Loops[1].Strides[1] = 2
+				i.Loops[2].Strides[1] = 0
+			}
+			i.Pop[0], i.Pop[1] = n == 0, n == 0 && round > 0
+			i.Push[0], i.Push[1] = n == len(ops)-1 && round < 3, n == len(ops)-1
+			add(i)
+		}
+		s := add(core.Instr{Op: core.Store, At: [3]int{0, results*c.Lanes/c.Rows + round*1536}, Loops: []core.Loop{{c.AccBits, [3]int{0, 1}},
+			{1 << c.Sums, [3]int{1, c.AccBits}}}})
+		s.Pop[0] = true
+		add(core.Instr{Op: core.StoreBytes, At: [3]int{0, results*c.Lanes/c.Rows + round*1536 + 1024}, Loops: []core.Loop{{8, [3]int{0, 1}},
+			{1 << c.Sums, [3]int{1, 8}}}}).Push[0] = round < 3
+	}
+	p.Place()
+	return p
+}
+
+// fittedDesigns give the cells of each term, judgedDesigns hold estimates to Yosys on others.
+func fittedDesigns() []core.Config {
+	return []core.Config{{8, 32, 16, false, 9, 8, 7, 8}, {8, 32, 24, true, 10, 9, 8, 9}, {8, 64, 16, false, 10, 9, 8, 9},
+		{16, 32, 24, false, 9, 8, 7, 8}, {16, 64, 16, false, 10, 9, 8, 9}}
+}
+
+func judgedDesigns() []core.Config {
+	return []core.Config{{8, 64, 24, true, 11, 10, 9, 10}, {16, 64, 24, false, 9, 8, 7, 8}, {16, 64, 24, true, 11, 10, 9, 10},
+		{16, 128, 24, false, 10, 9, 8, 9}, {32, 64, 16, false, 9, 8, 7, 8}, {32, 128, 24, false, 10, 9, 8, 9},
+		{16, 64, 32, true, 10, 9, 8, 9}, {8, 32, 32, false, 9, 8, 7, 8}, {8, 128, 24, false, 9, 8, 7, 8},
+		{32, 64, 24, true, 10, 9, 8, 9}, {16, 32, 16, true, 9, 8, 7, 8}, {64, 64, 16, false, 9, 8, 7, 8}}
+}
+
+// TestEstimates: estimated cells against those that Yosys counts. With -update, cells.json is
+// written from other designs.
+func TestEstimates(t *testing.T) {
+	if os.Getenv("RIPC_THOROUGH") == "" {
+		t.Skip("each design takes Yosys minutes: RIPC_THOROUGH runs it")
+	}
+	target, _ := fpga.Lookup("pynq-z2")
+	count := func(t *testing.T, c core.Config) map[fpga.Resource]int {
+		r, err := yosys.Synthesize(t.Context(), c.Verilog(), "core", target.Family, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: Yosys %s counts %v, estimated %v", c, r.Version, r.Used, core.Estimate(c, target.Family))
+		return r.Used
+	}
+	if golden.Updating() {
+		cells := map[string][]float64{}
+		for name, terms := range map[string]func(core.Config) ([]float64, fpga.Resource){
+			"luts": func(c core.Config) ([]float64, fpga.Resource) { return c.LUTTerms(), fpga.LUTs },
+			"ffs":  func(c core.Config) ([]float64, fpga.Resource) { return c.FFTerms(), fpga.FFs },
+		} {
+			var rows, counts []float64
+			for _, c := range fittedDesigns() {
+				row, resource := terms(c)
+				n := count(t, c)[resource]
+				if _, luts := c.MemoryCells(target.Family); resource == fpga.LUTs {
+					n -= luts
+				}
+				rows, counts = append(rows, row...), append(counts, float64(n))
+			}
+			var x mat.VecDense
+			if err := x.SolveVec(mat.NewDense(len(counts), len(rows)/len(counts), rows), mat.NewVecDense(len(counts), counts)); err != nil {
+				t.Fatal(err)
+			}
+			cells[name] = x.RawVector().Data
+		}
+		data, err := json.Marshal(map[string]any{target.Family.Name: cells})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("cells.json", append(data, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, c := range judgedDesigns() {
+		t.Run(c.String(), func(t *testing.T) {
+			used := count(t, c)
+			for k, n := range core.Estimate(c, target.Family) {
+				if d := math.Abs(float64(n - used[k])); d > 0.15*float64(used[k]) {
+					t.Errorf("%s: %d, Yosys counts %d", k, n, used[k])
+				}
+			}
+		})
+	}
+}
+
+// TestDesigns: the space has hundreds of designs that fit a small part, and names are read back.
+func TestDesigns(t *testing.T) {
+	target, _ := fpga.Lookup("pynq-z2")
+	all := core.Designs(target)
+	if len(all) < 200 {
+		t.Errorf("%d designs", len(all))
+	}
+	t.Logf("%d designs, from %v to %v", len(all), all[0], all[len(all)-1])
+	for _, d := range all {
+		if c, err := core.Parse(d.Config.String()); err != nil || c != d.Config {
+			t.Errorf("%s: %v, %v", d.Config, c, err)
+		}
+		for r, n := range d.Cost {
+			if n > target.Part.Has(r) {
+				t.Errorf("%s takes %d %s", d.Config, n, r)
+			}
+		}
+	}
+	for _, name := range []string{"", "r16", "r16l64a24b", "r12l64a24-9.9.9.9", "r64l32a24-9.9.9.9", "r16l64a24-9.9.9.99", "r16l64a24-9.9.9.9 "} {
+		if c, err := core.Parse(name); err == nil {
+			t.Errorf("%q is read as %v", name, c)
+		}
+	}
+}
