@@ -81,12 +81,13 @@ func unknownInstr(instrs map[string]*ir.Func, name string) {
 		for _, n := range names {
 			families = append(families, family(n))
 		}
-		help = suggest.DidYouMean(name, names) + "families of instructions: " + strings.Join(slices.Compact(families), " ")
+		help = suggest.DidYouMean(name, names) + "families of instructions: " +
+			strings.Join(slices.Compact(families), " ")
 	}
 	refuse(help, "no instruction @%s", name)
 }
 
-// family is the name of an instruction without its sizes: avx512_lookup16 of avx512_lookup16_x64.
+// family is the name of an instruction without its sizes: cpu_lookup16 of cpu_lookup16_x64.
 func family(name string) string {
 	parts := strings.Split(name, "_")
 	n := min(2, len(parts))
