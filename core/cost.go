@@ -28,19 +28,13 @@ var fitted = sync.OnceValue(func() map[string]cells {
 })
 
 // LUTTerms are the parts of a design that its LUTs are a sum of, beside memories of LUTs: the
-// control, bits that agree, accumulators, and sums of products of bytes.
+// control, bits that agree, and accumulators. Products of bytes are multipliers.
 func (c Config) LUTTerms() []float64 {
-	products := 0
-	if c.Bytes {
-		products = c.Rows * c.Lanes
-	}
-	return []float64{1, float64(c.Rows * c.Lanes), float64(c.Rows * c.AccBits), float64(products)}
+	return []float64{1, float64(c.Rows * c.Lanes), float64(c.Rows * c.AccBits)}
 }
 
-// FFTerms are those of its flip-flops: the control, words, and accumulators.
-func (c Config) FFTerms() []float64 {
-	return []float64{1, float64(c.Lanes), float64(c.Rows * c.AccBits)}
-}
+// FFTerms are those of its flip-flops: the control and accumulators.
+func (c Config) FFTerms() []float64 { return []float64{1, float64(c.Rows * c.AccBits)} }
 
 // memories lists the core's memories: their number, and the width and depth of each.
 func (c Config) memories() [][3]int {

@@ -155,7 +155,7 @@ func TestNetworks(t *testing.T) {
 		}
 	}
 	t.Logf("%d computed, %d refused", whole, refused)
-	if refused > whole/8 {
+	if refused > whole/6 {
 		t.Errorf("%d computed, %d refused", whole, refused)
 	}
 }
