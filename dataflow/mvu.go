@@ -121,7 +121,7 @@ func (m *MVU) readWeights() {
 			lo, hi = 0, top*int64(n)
 		}
 		if c.Add != nil && c.Epilogue.Thresholds == nil {
-			k += int64(c.Add[o])
+			k += m.sign(o) * int64(c.Add[o])
 		}
 		m.K, m.Lo, m.Hi = append(m.K, k), append(m.Lo, lo), append(m.Hi, hi)
 	}
