@@ -154,7 +154,8 @@ func TestMutants(t *testing.T) {
 	const each, most = 50, 10000
 	random := rand.New(rand.NewPCG(1, 2))
 	var designs []*dataflow.Design
-	for _, name := range []string{"fpga/every.json", "twin/shortcuts.json", "architectures/spelled_where.onnx"} {
+	for _, name := range []string{"fpga/every.json", "twin/shortcuts.json", "architectures/spelled_where.onnx",
+		"tflite/twice_read_inner.tflite"} {
 		designs = append(designs, design(t, name))
 	}
 	for _, kind := range []string{"weight", "start", "threshold", "bit", "width", "FIFO"} {

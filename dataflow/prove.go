@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -66,7 +67,10 @@ func (d *Design) proveFIFOs() (layer, why string) {
 		case "pool":
 			late = (u.Int("KY")-1)*u.Int("IX") + u.Int("KX") - 1 + windowStart
 		case "cat":
-			more = 1
+			more, own = 1, math.MaxInt
+			for _, x := range u.In { // the pixels that wait before it wait for a further one, too
+				own = min(own, depth[x.Name]/x.C*u.Out[0].C)
+			}
 			fallthrough
 		case "addl", "pair":
 			for _, x := range u.In {
