@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ripc/caches"
 	"ripc/codegen/verilog"
@@ -83,7 +83,7 @@ func NewNetlist(ctx context.Context, d *dataflow.Design, core string, netlist, m
 func compile(ctx context.Context, d *dataflow.Design, sources map[string][]byte,
 	options ...string) (*Simulator, error) {
 	for _, tool := range []string{"verilator", "g++", "make"} {
-		if err := tools.Find(tool, tool); err != nil {
+		if _, err := tools.FindForFPGA(tool, "apt-get install "+tool); err != nil {
 			return nil, err
 		}
 	}
@@ -100,16 +100,12 @@ func compile(ctx context.Context, d *dataflow.Design, sources map[string][]byte,
 		"-Wno-style",
 		"--noassert", "--x-assign", "fast", "--x-initial", "fast", "--top-module", "top", "--prefix", "Vtop",
 		"-DRIPC_TAP", "-DRIPC_SUMS", "-Mdir", "obj", "-o", "sim", "bench.cpp")
-	for _, set := range []map[string][]byte{sources, more} {
-		for name, data := range set {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-				return nil, errors.Join(err, remove())
-			}
-			if strings.HasSuffix(name, ".v") {
-				args = append(args, name)
-			}
-		}
+	maps.Copy(more, sources)
+	names, err := tools.WriteSources(dir, more)
+	if err != nil {
+		return nil, errors.Join(err, remove())
 	}
+	args = append(args, names...)
 	if err := s.build(ctx, args); err != nil {
 		return nil, errors.Join(err, remove())
 	}
