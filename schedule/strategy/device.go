@@ -362,7 +362,9 @@ func (b *builder) bindKernels(at string, threads int) {
 		for _, l := range chain[:i+1] {
 			b.must(steps.Bind(l, ir.Blocks))
 		}
-		b.shareAllocs(b.find(at).Body)
+		if b.shareAllocs(b.find(at).Body); b.err != nil {
+			return
+		}
 		for _, phase := range outerLoops(b.find(at).Body, true) {
 			phase = b.sinkGuards(phase)
 			b.cacheSums(phase)
@@ -513,6 +515,9 @@ func (b *builder) sinkGuards(outer string) string {
 // bindNest binds as many independent loops of a nest as steps allow. around is the kind of the loop
 // over groups of threads.
 func (b *builder) bindNest(outer string, threads int, around ir.LoopKind) {
+	if b.err != nil {
+		return
+	}
 	for chain := b.independentLoops(outer); len(chain) > 0; chain = chain[:len(chain)-1] {
 		before := b.draft
 		b.bindLoops(chain, threads, around)
