@@ -141,5 +141,6 @@ module search #(parameter NB=1, BB=1, K=1, AW=8, P=0, PE=1, FILE="")(
   (* rom_style = "logic", ram_style = "logic" *) reg [PE*(1<<K)*AW-1:0] mem[0:NB-1];
   initial $readmemh({FILE, "_d", DIGIT}, mem);
   wire [PE*(1<<K)*AW-1:0] w = mem[n];
-  assign d = w[(P*(1<<K)+b)*AW +: AW];
+  wire [(1<<K)*AW-1:0] row = w[P*(1<<K)*AW +: (1<<K)*AW];
+  assign d = row[b*AW +: AW];
 endmodule

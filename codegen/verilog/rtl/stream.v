@@ -45,7 +45,7 @@ module dwc #(parameter IW=8, OW=32)(
     reg [IW-1:0] d; reg [$clog2(R+1)-1:0] k;
     assign m_data = d[OW-1:0]; assign m_valid = (k != 0); assign s_ready = (k == 0) | ((k == 1) & m_ready);
     always @(posedge clk) begin
-      if (go) d <= s_data; else if (m_valid & m_ready) d <= d >> OW;
+      if (go | m_ready) d <= (k < 2) ? s_data : d >> OW;
       if (rst) k <= 0; else if (go) k <= R; else if (m_valid & m_ready) k <= k-1'b1;
     end
   end endgenerate
