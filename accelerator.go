@@ -17,6 +17,8 @@ type (
 	AcceleratorReport = accelerator.Report
 	AcceleratorBench  = accelerator.Bench
 	FoldOptions       = accelerator.FoldOptions
+	FoldOptionError   = accelerator.OptionError
+	FoldTrial         = accelerator.Trial
 	// AcceleratorVerifyOptions are those of Accelerator.Verify.
 	AcceleratorVerifyOptions = accelerator.VerifyOptions
 	// CoreProgram is a network with a part as the program of an instruction core.

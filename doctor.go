@@ -7,6 +7,7 @@ import (
 
 	"ripc/codegen/llvm/toolchain"
 	"ripc/engine/simulate"
+	"ripc/internal/tools"
 	"ripc/runtime/opencl"
 	"ripc/schedule/costmodel"
 	"ripc/targets"
@@ -42,7 +43,7 @@ func Tools(ctx context.Context) []Tool {
 		found = append(found, t)
 	}
 	onPath := func(purpose, install string, names ...string) func() (string, error) {
-		return func() (string, error) { return simulate.FindTool(purpose, install, names...) }
+		return func() (string, error) { return tools.Find(purpose, install, names...) }
 	}
 	llvm, err := toolchain.Find()
 	tool := func(base string) func() (string, error) {
@@ -83,13 +84,13 @@ func Tools(ctx context.Context) []Tool {
 	}
 	add(Tool{Name: "OpenCL", For: "kernels on devices", Install: "apt-get install ocl-icd-libopencl1 pocl-opencl-icd"},
 		func() (string, error) { return "", opencl.Find() })
-	fpgaTools := map[string]string{"verilator": "verilator", "yosys": "yosys"} // with Debian's packages
+	onFPGA := map[string]string{"verilator": "apt-get install verilator", "yosys": "apt-get install yosys"}
 	for _, f := range fpga.Families() {
-		maps.Copy(fpgaTools, f.Packages)
+		maps.Copy(onFPGA, f.Install)
 	}
-	for _, name := range slices.Sorted(maps.Keys(fpgaTools)) {
-		install := "apt-get install " + fpgaTools[name]
-		add(Tool{Name: name, For: "accelerators for FPGAs", Install: install}, onPath("for FPGAs", install, name))
+	for _, name := range slices.Sorted(maps.Keys(onFPGA)) {
+		add(Tool{Name: name, For: "accelerators for FPGAs", Install: onFPGA[name]},
+			func() (string, error) { return tools.FindForFPGA(name, onFPGA[name]) })
 	}
 	return found
 }

@@ -8,6 +8,7 @@ package accelerator
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,6 +33,7 @@ type FoldOptions struct {
 	Folds    []string // LAYER=PExSIMD, for every layer
 	Fit      bool
 	ClockMHz float64 // 0 is the board's
+	Trials   []Trial // of Tune: where there are some of the network, Cycles, FPS and Fit choose among them
 }
 
 // OptionError says that an option of the fold is wrong.
@@ -67,16 +69,32 @@ func New(g *graph.Graph, t fpga.Target, f FoldOptions, o compile.Options) (*Acce
 		return nil, err
 	}
 	a.Design = dataflow.Build(s, a.Point.Folds)
+	if !a.Point.Cost.Fits(t) {
+		a.Notes = append(a.Notes, "by estimate it does not fit "+t.Part.Name)
+	}
 	return a, nil
 }
 
 // choose finds the folds that f asks for.
 func (a *Accelerator) choose(s *dataflow.Segment, f FoldOptions) (fold.Point, error) {
+	cycles := f.Cycles
+	if f.FPS != 0 {
+		cycles = int(math.Min(a.Clock*1e6/f.FPS, math.MaxInt32))
+	}
+	if f.Reuse == 0 && len(f.Folds) == 0 {
+		if folds, ok := a.recorded(s, cycles, f.Trials); ok {
+			return fold.Exact(s, folds, a.Target), nil
+		}
+	}
 	switch {
 	case f.Cycles != 0:
-		return fold.FindWithin(s, f.Cycles, a.Target)
+		return fold.FindWithin(s, cycles, a.Target)
 	case f.FPS != 0:
-		return fold.FindWithin(s, int(math.Min(a.Clock*1e6/f.FPS, math.MaxInt32)), a.Target)
+		p, err := fold.FindWithin(s, cycles, a.Target)
+		if budget := (*fold.BudgetError)(nil); errors.As(err, &budget) {
+			budget.FPS, budget.ClockMHz = f.FPS, a.Clock
+		}
+		return p, err
 	case f.Reuse != 0:
 		p := fold.Reuse(s, f.Reuse, a.Target)
 		for _, st := range s.MVUs() {
@@ -96,27 +114,38 @@ func (a *Accelerator) choose(s *dataflow.Segment, f FoldOptions) (fold.Point, er
 	return fold.Fit(s, a.Target)
 }
 
-// parseFolds reads LAYER=PExSIMD for every layer with weights.
+// parseFolds reads LAYER=PExSIMD for every layer with weights. Commas separate layers of one text;
+// they may be part of names as well.
 func parseFolds(s *dataflow.Segment, texts []string) (map[string]dataflow.Fold, error) {
 	folds := map[string]dataflow.Fold{}
 	var names []string
 	for _, st := range s.MVUs() {
 		names = append(names, st.Name)
 	}
-	fail := func(format string, args ...any) error { return &OptionError{"folds", fmt.Sprintf(format, args...)} }
-	for _, text := range texts {
-		i := strings.LastIndexByte(text, '=')
-		pe, simd, ok := strings.Cut(text[i+1:], "x")
+	fail := func(format string, args ...any) error { return &OptionError{"fold", fmt.Sprintf(format, args...)} }
+	for text := strings.Join(texts, ","); text != ""; {
+		at := -1 // the longest name that the text begins with
+		for i, n := range names {
+			if strings.HasPrefix(text, n+"=") && (at < 0 || len(n) > len(names[at])) {
+				at = i
+			}
+		}
+		if at < 0 {
+			first, _, _ := strings.Cut(text, ",")
+			if name, _, ok := strings.Cut(first, "="); ok {
+				return nil, fail("no layer in hardware is called %q; there are %s", name, strings.Join(names, ", "))
+			}
+			return nil, fail("%q: it takes LAYER=PExSIMD, such as %s=1x1", first, names[0])
+		}
+		size, rest, _ := strings.Cut(text[len(names[at])+1:], ",")
+		text = rest
+		pe, simd, ok := strings.Cut(size, "x")
 		f := dataflow.Fold{}
 		var err1, err2 error
 		f.PE, err1 = strconv.Atoi(pe)
 		f.SIMD, err2 = strconv.Atoi(simd)
-		if i < 0 || !ok || err1 != nil || err2 != nil {
-			return nil, fail("%q: it takes LAYER=PExSIMD, such as %s=1x1", text, names[0])
-		}
-		at := slices.Index(names, text[:i])
-		if at < 0 {
-			return nil, fail("no layer in hardware is called %q; there are %s", text[:i], strings.Join(names, ", "))
+		if !ok || err1 != nil || err2 != nil {
+			return nil, fail("%q: it takes LAYER=PExSIMD, such as %s=1x1", names[at]+"="+size, names[0])
 		}
 		if g, ok := folds[names[at]]; ok {
 			return nil, fail("layer %s is given twice: %s and %s", names[at], g, f)
@@ -219,6 +248,39 @@ func engineName(e dataflow.Engine) string {
 		return "window"
 	}
 	return "concatenation"
+}
+
+// Front lists the choices of folds that no other beats in both cycles and cost, by estimate.
+func (a *Accelerator) Front() []fold.Point { return fold.Front(a.Design.Segment, a.Target) }
+
+// Unit describes a unit of the design.
+type Unit struct {
+	*dataflow.Unit
+	Kind     string // "binary", "integer", "bits" or "glue", as reports have them
+	Text     string // its size
+	Estimate fold.Cost
+}
+
+// Units describes the units in their order.
+func (a *Accelerator) Units() []Unit {
+	var all []Unit
+	model := fold.ModelOf(a.Target.Family)
+	for _, u := range a.Design.Units {
+		x := Unit{u, "bits", u.Module, model.Price(u, a.Target.Family)}
+		switch {
+		case u.Module == "mvu":
+			x.Kind, x.Text = "binary", fmt.Sprintf("%dx%d, %d cycles", u.Int("PE"), u.Int("SIMD"), u.Cycles)
+			if u.Int("WB") > 1 {
+				x.Kind = "integer"
+			}
+		case u.Module == "fifo":
+			x.Kind, x.Text = "glue", fmt.Sprintf("fifo, %d deep", u.Int("D"))
+		case u.Layer == "":
+			x.Kind = "glue"
+		}
+		all = append(all, x)
+	}
+	return all
 }
 
 // Layer describes a layer in hardware.

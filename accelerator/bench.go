@@ -3,8 +3,13 @@ package accelerator
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"strings"
 
+	"ripc/codegen/verilog"
 	"ripc/dataflow/fold"
 	"ripc/internal/files"
 	"ripc/measure/nextpnr"
@@ -34,8 +39,31 @@ type Bench struct {
 	Layers   []Layer                   `json:"layers"`
 }
 
-// Bitstream synthesizes, places and routes the accelerator with streams of bytes, at the clock. It
-// fails with *nextpnr.UnsupportedError or *tools.MissingError.
+// baud is the speed of serial lines, in bits a second.
+const baud = 115200
+
+// Board is the files that connect the accelerator to its board: a module with a serial line, and
+// its pins, or a module for the bus of a processor. top is the module's name, "" if the board's
+// pins are not known.
+func (a *Accelerator) Board() (files map[string][]byte, top string, err error) {
+	s, f := a.Target.Board.Serial, a.Target.Family
+	files = map[string][]byte{}
+	if s.Clk == "" {
+		files["axi.v"], err = verilog.AXI(a.Design, a.Top())
+		return files, "", err
+	}
+	var pins strings.Builder
+	for _, p := range [][2]string{{"clk", s.Clk}, {"rx", s.Rx}, {"tx", s.Tx}} {
+		fmt.Fprintf(&pins, f.PinText, p[0], p[1])
+	}
+	files[a.Prefix()+"."+f.Constraints] = []byte(pins.String())
+	files["serial.v"], err = verilog.Serial(a.Design, a.Top(), s.MHz*1e6, baud)
+	return files, a.Top() + "_serial", err
+}
+
+// Bitstream synthesizes, places and routes the accelerator on its board, at the clock; without pins
+// of the board, with streams of bytes. It fails with *nextpnr.UnsupportedError or
+// *tools.MissingError.
 func (a *Accelerator) Bitstream(ctx context.Context) (r *nextpnr.Result, err error) {
 	if err := nextpnr.Check(a.Target); err != nil {
 		return nil, err
@@ -49,11 +77,24 @@ func (a *Accelerator) Bitstream(ctx context.Context) (r *nextpnr.Result, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	netlist := filepath.Join(dir, "netlist.json")
-	if _, err := yosys.Synthesize(ctx, sources, a.Top()+"_bytes", a.Target.Family, netlist); err != nil {
+	board, top, err := a.Board()
+	if err != nil {
 		return nil, err
 	}
-	return nextpnr.Route(ctx, dir, netlist, a.Target, a.Clock)
+	netlist, constraints := filepath.Join(dir, "netlist.json"), ""
+	if top == "" {
+		top = a.Top() + "_bytes"
+	} else {
+		maps.Copy(sources, board)
+		constraints = filepath.Join(dir, a.Prefix()+"."+a.Target.Family.Constraints)
+		if err := os.WriteFile(constraints, board[filepath.Base(constraints)], 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := yosys.Synthesize(ctx, sources, top, a.Target.Family, netlist); err != nil {
+		return nil, err
+	}
+	return nextpnr.Route(ctx, dir, netlist, constraints, a.Target, a.Clock)
 }
 
 // Measure counts the cells of the accelerator after synthesis, without the cells that connect it to

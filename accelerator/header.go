@@ -3,7 +3,7 @@ package accelerator
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"strings"
 	"text/template"
@@ -14,22 +14,47 @@ import (
 	"ripc/ir"
 )
 
-//go:embed header.h
-var headerText string
+//go:embed text
+var templates embed.FS
 
 // Header is a C header with the beats of the accelerator, and functions between the bytes of its
 // streams and the tensors of the programs on the processor.
-func (a *Accelerator) Header() ([]byte, error) {
-	t, err := template.New("header").Parse(headerText)
+func (a *Accelerator) Header() ([]byte, error) { return a.fill("header.h") }
+
+// Driver is the C source that runs the accelerator from a program under Linux, by file, and
+// Vivado's commands for the hardware around it. There is none for parts without a processor.
+func (a *Accelerator) Driver() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	if a.Target.Part.Vivado == "" {
+		return files, nil
+	}
+	for name, as := range map[string]string{"driver.h": a.Prefix() + "_driver.h", "driver.c": a.Prefix() + "_driver.c",
+		"vivado.tcl": "vivado.tcl"} {
+		text, err := a.fill(name)
+		if err != nil {
+			return nil, err
+		}
+		files[as] = text
+	}
+	return files, nil
+}
+
+// fill is a template with the facts of the accelerator.
+func (a *Accelerator) fill(name string) ([]byte, error) {
+	t, err := template.ParseFS(templates, "text/"+name)
 	if err != nil {
 		return nil, err
 	}
-	d := a.Design
+	d, part := a.Design, a.Target.Part
 	in := d.InType()
 	v := map[string]any{
 		"Name": a.Prefix(), "Upper": strings.ToUpper(a.Prefix()), "Board": a.Target.Board.Name, "Cycles": d.Cycles,
 		"In": d.First, "Out": d.Last, "InBytes": (d.First.Width() + 7) / 8, "OutBytes": (d.Last.Width() + 7) / 8,
-		"Flip": flip(in), "Top": in.Top(), "Inverted": in.Enc == ir.BipolarInv,
+		"Flip": flip(in), "Top": in.Top(), "Inverted": in.Enc == ir.BipolarInv, "Device": part.Vivado, "MHz": a.Clock,
+		"Ultra": part.Family == "xcup", "DMA": "0x40400000", "Core": "0x43c00000",
+	}
+	if part.Family == "xcup" {
+		v["DMA"], v["Core"] = "0xa0000000", "0xa0010000"
 	}
 	if m := d.SumsLeave(); m != nil {
 		v["Step"], v["Offsets"] = m.Sums([]int64{1})[0]-m.Sums([]int64{0})[0], m.K

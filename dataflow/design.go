@@ -10,6 +10,32 @@ const maxInputBits = 64
 
 // Build is the design of s with a fold for each MVU, by the name of its stage.
 func Build(s *Segment, folds map[string]Fold) *Design {
+	d := Outline(s, folds)
+	for _, u := range d.Units {
+		if u.mvu != nil {
+			u.ROMs = u.mvu.roms(u.fold, u.Int("AW"))
+		}
+	}
+	return d
+}
+
+// UnitsOf is the units that a stage with weights has for a fold, without their memories' contents.
+// The beats of their input have the elements of the engine's own.
+func (s *Segment) UnitsOf(st *Stage, f Fold) []*Unit {
+	m, d := st.Engine.(*MVU), &Design{Segment: s, Foldings: map[string]Fold{st.Name: f}}
+	m.build(d, st, []*Stream{d.stream(&Stream{Shape: m.In, Bits: m.XBits, Lanes: m.Lanes(f), Taps: 1})})
+	return d.Units
+}
+
+// Converters are the units between beats of two numbers of elements.
+func Converters(from, to, elementBits int) []*Unit {
+	d := &Design{}
+	d.lanes(d.stream(&Stream{Bits: elementBits, Lanes: from}), to)
+	return d.Units
+}
+
+// Outline is Build without the contents of memories.
+func Outline(s *Segment, folds map[string]Fold) *Design {
 	d := &Design{Segment: s, Foldings: folds, lags: map[string]int{s.In: 0}, readers: map[string]int{},
 		positions: map[string]*Stream{}}
 	for _, st := range s.Stages {

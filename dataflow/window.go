@@ -142,12 +142,12 @@ func (p *Pool) build(d *Design, s *Stage, in []*Stream) *Stream {
 	lanes := d.pace(p.Out.Elems()*p.Kernel[0]*p.Kernel[1], 1, p.In.C)
 	w := Window{In: p.In, Out: p.Out, Kernel: p.Kernel, Strides: p.Strides, Dilation: [2]int{1, 1}, Pad: p.Pad,
 		Group: lanes}
-	x = w.build(d, s, d.fifo(x, 2), lanes)
+	x = d.fifo(w.build(d, s, d.fifo(x, 2), lanes), 2)
 	y := d.stream(&Stream{Tensor: s.Output, Note: "pool", Shape: p.Out, Bits: x.Bits, Lanes: lanes, Taps: 1})
 	u := d.unit("largest", s.Name)
 	u.Cycles = x.Beats()
 	u.Params = []Param{{"L", lanes}, {"B", x.Bits}, {"K", x.Taps}}
-	d.connect(u, []*Stream{d.fifo(x, 2)}, []*Stream{y})
+	d.connect(u, []*Stream{x}, []*Stream{y})
 	return y
 }
 

@@ -24,6 +24,7 @@ import (
 	"ripc/lab/ablation"
 	"ripc/lab/figures"
 	"ripc/lab/fit"
+	"ripc/lab/fpga"
 	"ripc/lab/ledger"
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
@@ -57,7 +58,7 @@ func root() *cobra.Command {
 	for _, t := range tasks() {
 		root.AddCommand(command(t))
 	}
-	root.AddCommand(append(fit.Commands(), staleCommand(), sass.Command())...)
+	root.AddCommand(append(fit.Commands(), fpga.Command(), staleCommand(), sass.Command())...)
 	return root
 }
 

@@ -30,24 +30,28 @@ func Write(w io.Writer, r *ripc.ReportResult) error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{
+	return execute(w, "page", p)
+}
+
+// execute writes a template's page for data.
+func execute(w io.Writer, name string, data any) error {
+	t := template.New("").Funcs(template.FuncMap{
 		"number": func(i int) int { return i + 1 }, // of note i
 		"slot":   func(n int) int { return n - 1 }, // of note number n
-	}).Parse(pageHTML)
-	if err != nil {
-		return fmt.Errorf("page.html: %w", err)
-	}
-	if _, err := t.New("arena.svg").Parse(arenaSVG); err != nil {
-		return fmt.Errorf("arena.svg: %w", err)
+	})
+	for name, text := range map[string]string{"page": pageHTML, "accelerator": acceleratorHTML, "arena.svg": arenaSVG} {
+		if _, err := t.New(name).Parse(text); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, p); err != nil {
+	if err := t.ExecuteTemplate(&out, name, data); err != nil {
 		return err
 	}
 	if err := svg.Finite(out.Bytes()); err != nil {
 		return err
 	}
-	_, err = w.Write(out.Bytes())
+	_, err := w.Write(out.Bytes())
 	return err
 }
 

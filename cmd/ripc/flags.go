@@ -156,7 +156,7 @@ func (f *compileFlags) options(path string) (ripc.Options, error) {
 	if err == nil && f.schedule != "" {
 		o.Schedules, err = ripc.ReadSchedule(f.schedule)
 	}
-	if err == nil && f.records != "" {
+	if err == nil && f.records != "" && !ripc.IsFPGA(f.target) {
 		o, err = ripc.WithRecords(o, f.records, recordNotes(stderr(), f.records))
 	}
 	return o, err

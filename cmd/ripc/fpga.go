@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,7 +40,7 @@ func (f *compileFlags) foldFlags(cmd *cobra.Command) {
 		fs.Float64Var(&o.FPS, "fps", 0, "`N` pictures a second, at --clock")
 		fs.Float64Var(&o.ClockMHz, "clock", 0, "`MHz` of the accelerator (default the board's)")
 		fs.IntVar(&o.Reuse, "reuse", 0, "`N`, the reuse factor: the cycles that each layer may take for a position")
-		fs.StringSliceVar(&o.Folds, "fold", nil, "`LAYER=PExSIMD`: rows and elements a cycle, for every layer")
+		fs.StringArrayVar(&o.Folds, "fold", nil, "`LAYER=PExSIMD,...`: rows and elements a cycle, for every layer")
 		fs.BoolVar(&o.Fit, "fit", false, "the fastest accelerator that fits by estimate (the default)")
 		if cmd.Name() != "run" && cmd.Name() != "eval" {
 			fs.StringVar(&f.fold.core, "core", "", "`DESIGN|auto`: a program for an instruction core, not engines")
@@ -46,8 +49,8 @@ func (f *compileFlags) foldFlags(cmd *cobra.Command) {
 	f.fold.names = flagsAddedBy(fs, func() { addGroup(fs, "How an accelerator is folded (targets with an FPGA)", add) })
 }
 
-// options checks the flags.
-func (f *foldFlags) options() (ripc.FoldOptions, error) {
+// check checks the flags.
+func (f *foldFlags) check() error {
 	const most = 1e12
 	var given []string
 	for _, n := range f.names {
@@ -56,18 +59,18 @@ func (f *foldFlags) options() (ripc.FoldOptions, error) {
 		}
 	}
 	if len(given) > 1 {
-		return f.FoldOptions, usagef("%s: give one of them", strings.Join(given, " and "))
+		return usagef("%s: give one of them", strings.Join(given, " and "))
 	}
 	for name, v := range map[string]float64{"cycles": float64(f.Cycles), "fps": f.FPS, "clock": f.ClockMHz,
 		"reuse": float64(f.Reuse)} {
 		if f.set.Changed(name) && !(v > 0 && v <= most) {
-			return f.FoldOptions, usagef("--%s %v: give a number above 0, at most %v", name, v, most)
+			return usagef("--%s %v: give a number above 0, at most %v", name, v, most)
 		}
 	}
-	if f.set.Changed("fold") && len(f.Folds) == 0 || f.set.Changed("fit") && !f.Fit {
-		return f.FoldOptions, usagef("%s: give it a value that chooses folds, or leave it out", given[0])
+	if f.set.Changed("fold") && strings.Join(f.Folds, "") == "" || f.set.Changed("fit") && !f.Fit {
+		return usagef("%s: give it a value that chooses folds, or leave it out", given[0])
 	}
-	return f.FoldOptions, nil
+	return nil
 }
 
 // checkFPGA fails where flags and the kind of target do not go together.
@@ -85,24 +88,28 @@ func (f *compileFlags) checkFPGA() error {
 	case !isFPGA:
 		return nil
 	case f.fold == nil:
-		return usagef("--target %s is an FPGA: the commands for it are compile, verify, bench, inspect, run and eval",
-			f.target)
-	case f.schedule != "" || f.records != "" || f.effort != 0 || f.backend != "",
+		return usagef("--target %s is an FPGA: the commands for it are compile, verify, bench, inspect, report, tune, "+
+			"run and eval", f.target)
+	case f.schedule != "" || f.effort != 0 || f.backend != "",
 		len(f.by)+len(f.float)+len(f.bits) > 0:
-		return usagef("--target %s is an FPGA: --schedule, --records, --effort, --backend, --algorithm, --float and "+
+		return usagef("--target %s is an FPGA: --schedule, --effort, --backend, --algorithm, --float and "+
 			"--bitserial are for processors", f.target)
 	}
-	_, err := f.fold.options()
-	return err
+	if f.records != "" {
+		var err error
+		if f.fold.Trials, err = readTrials(f.records); err != nil {
+			return err
+		}
+	}
+	return f.fold.check()
 }
 
 // accelerator makes the accelerator that the flags ask for, and prints its notes.
 func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Options) (*ripc.Accelerator, error) {
-	fold, err := f.fold.options()
-	if err != nil {
-		return nil, err
+	a, err := ripc.Accelerate(cmd.Context(), path, o, f.fold.FoldOptions)
+	if wrong := (*ripc.FoldOptionError)(nil); errors.As(err, &wrong) {
+		return nil, usagef("--%s: %s", wrong.Option, wrong.Why)
 	}
-	a, err := ripc.Accelerate(cmd.Context(), path, o, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +117,72 @@ func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Optio
 		fmt.Fprintf(stderr(), "note: %s\n", n)
 	}
 	return a, nil
+}
+
+// readTrials reads the records of folds: one trial of tune a line.
+func readTrials(path string) ([]ripc.FoldTrial, error) {
+	text, err := files.ReadText(path)
+	if err != nil {
+		return nil, &usageError{msg: "--records " + path, err: files.Cause(err)}
+	}
+	var all []ripc.FoldTrial
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		var t ripc.FoldTrial
+		if err := json.Unmarshal(line, &t); err != nil || t.Network == "" || len(t.Folds) == 0 {
+			return nil, usagef("--records %s: line %d is no record of folds, as `ripc tune` writes them", path, i+1)
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// tuneAccelerator measures choices of folds, and keeps them in a file.
+func (f *compileFlags) tuneAccelerator(cmd *cobra.Command, path string, o ripc.Options, trials int,
+	records string) error {
+	var known []ripc.FoldTrial
+	if _, err := os.Stat(records); err == nil {
+		if known, err = readTrials(records); err != nil {
+			return err
+		}
+	}
+	a, err := f.accelerator(cmd, path, o)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(records, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	p := newProgress()
+	measured := 0
+	front, err := a.Tune(cmd.Context(), trials, known, func(t ripc.FoldTrial) error {
+		measured++
+		p.step(measured, trials, "synthesizing")
+		line, err := json.Marshal(t)
+		if err == nil {
+			_, err = file.Write(append(line, '\n'))
+		}
+		return err
+	})
+	p.done()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), front)
+	}
+	t := &table{columns: []column{numCol("CYCLES", 0), numCol("LUTS", 0), numCol("EST. LUTS", 1), numCol("FFS", 2),
+		numCol("BRAM36", 0), numCol("DSPS", 0), textCol("FITS", 0)}}
+	for _, x := range front {
+		fits := map[bool]string{true: "yes", false: "no"}[x.Cost(a.Target.Family).Fits(a.Target)]
+		t.add(fmt.Sprint(x.Cycles), fmt.Sprint(x.Used[fpga.LUTs]), fmt.Sprintf("%.0f", x.Estimate.LUTs),
+			fmt.Sprint(x.Used[fpga.FFs]), fmt.Sprintf("%.5g", fpga.BRAM36(x.Used[fpga.RAMKbits])),
+			fmt.Sprint(x.Used[fpga.DSPs]), fits)
+	}
+	w := cmd.OutOrStdout()
+	t.write(w, widthOf(w, false))
+	fmt.Fprintf(w, "%s synthesized now; records in %s\n", human.Count(measured, "choice"), records)
+	return nil
 }
 
 // acceleratorKinds are the kinds of files for targets with an FPGA.
@@ -145,10 +218,20 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 				return err
 			}
 			maps.Copy(made, some)
+			board, _, err := a.Board()
+			if err != nil {
+				return err
+			}
+			maps.Copy(made, board)
 		case "h":
 			if made[a.Prefix()+".h"], err = a.Header(); err != nil {
 				return err
 			}
+			driver, err := a.Driver()
+			if err != nil {
+				return err
+			}
+			maps.Copy(made, driver)
 		case "c":
 			some, err := a.Processor(cmd.Context())
 			if err != nil {
@@ -250,7 +333,7 @@ func (r *acceleratorResult) print(w io.Writer, a *ripc.Accelerator, width int) {
 	fmt.Fprintf(w, "about %.0f LUTs (%s) and %.0f block RAMs (%s), estimated\n", cost.LUTs,
 		percent(cost.LUTs/float64(part.LUTs)), cost.Blocks, percent(cost.Blocks/float64(part.Blocks(a.Target.Family))))
 	if r.RoutedMHz > 0 {
-		fmt.Fprintf(w, "highest clock after place and route, with streams of bytes: %.1f MHz\n", r.RoutedMHz)
+		fmt.Fprintf(w, "highest clock after place and route: %.1f MHz\n", r.RoutedMHz)
 	}
 	for _, n := range r.Processor {
 		fmt.Fprintln(w, wrap(fmt.Sprintf("on the processor: %s: %s", n.Name, n.Why), width, 2))

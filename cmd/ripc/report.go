@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,8 +24,9 @@ func reportCommand() *cobra.Command {
 		Long: `Write one HTML page, which opens without a network and has no scripts: how each layer
 is computed and why, its time (of a simulated board the estimated cycles) beside that of the
 float network of the same layers, how close it comes to the machine's limits, the memory
-over the stages, changes of the model that would help, and a picture of the network. With --json the same figures are
-printed as one JSON object; the page has them too.`,
+over the stages, changes of the model that would help, and a picture of the network. For a board with an FPGA:
+how full the part is, other sizes of the engines, and a picture of engines and streams. With --json the same
+figures are printed as one JSON object; the page has them too.`,
 		Example: `  ripc report examples/squeezenet/squeezenet.json -o report.html
   ripc report digits.json --target rpi3 -o digits_rpi3.html`,
 		Args: argCount(1, 1, "one MODEL or X.so"),
@@ -57,21 +59,21 @@ printed as one JSON object; the page has them too.`,
 			r.Command = commandLine(cmd, args)
 			p := newProgress()
 			r.Progress = p.step
-			res, err := ripc.Report(cmd.Context(), r)
+			var figures any // of --json
+			var html bytes.Buffer
+			if ripc.IsFPGA(f.target) {
+				if before != "" || cmd.Flags().Changed("threads") {
+					return usagef("--compare and --threads are for processors")
+				}
+				figures, err = f.reportAccelerator(cmd, r, &html)
+			} else {
+				figures, err = reportNetwork(cmd, r, before, old, &html)
+			}
 			p.done()
 			if err != nil {
 				return err
 			}
-			if old != nil {
-				if res.Against, err = ripc.CompareReports(before, old, res); err != nil {
-					return fmt.Errorf("--compare %s: %w", before, err)
-				}
-			}
 			if out != "" {
-				var html bytes.Buffer
-				if err := page.Write(&html, res); err != nil {
-					return err
-				}
 				if toStdout {
 					_, err := html.WriteTo(rawWriter(cmd.OutOrStdout()))
 					return err
@@ -81,7 +83,7 @@ printed as one JSON object; the page has them too.`,
 				}
 			}
 			if f.json {
-				return printJSON(cmd.OutOrStdout(), res)
+				return printJSON(cmd.OutOrStdout(), figures)
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "wrote "+out)
 			return err
@@ -91,8 +93,39 @@ printed as one JSON object; the page has them too.`,
 	cmd.Flags().StringVar(&before, "compare", "",
 		"an earlier page of the network, `OLD.html`, to show the changes since then")
 	f.threadsFlag(cmd, &r.Threads)
+	f.foldFlags(cmd)
 	f.register(cmd)
 	return cmd
+}
+
+// reportNetwork measures a network on a processor, and writes its page.
+func reportNetwork(cmd *cobra.Command, r ripc.ReportRequest, before string, old *ripc.ReportResult,
+	html io.Writer) (*ripc.ReportResult, error) {
+	res, err := ripc.Report(cmd.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil {
+		if res.Against, err = ripc.CompareReports(before, old, res); err != nil {
+			return nil, fmt.Errorf("--compare %s: %w", before, err)
+		}
+	}
+	return res, page.Write(html, res)
+}
+
+// reportAccelerator measures an accelerator, and writes its page.
+func (f *compileFlags) reportAccelerator(cmd *cobra.Command, r ripc.ReportRequest,
+	html io.Writer) (*ripc.AcceleratorBench, error) {
+	a, err := f.accelerator(cmd, r.Path, r.Options)
+	if err != nil {
+		return nil, err
+	}
+	r.Progress(0, 1, "synthesizing")
+	b, err := a.Measure(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	return b, page.WriteAccelerator(html, a, b, r.Command)
 }
 
 // commandLine writes a command with its arguments and given flags, as a shell reads it.

@@ -81,9 +81,8 @@ func (f *compileFlags) fillRun(cmd *cobra.Command, r *ripc.RunRequest) (err erro
 	case r.On != "" && r.Engine == ripc.EngineInterp:
 		return usagef("--on %s: the interpreter runs here, leave one of --on and --engine out", r.On)
 	}
-	if r.Options, err = f.options(r.Path); err == nil {
-		r.Fold, err = f.fold.options()
-	}
+	r.Options, err = f.options(r.Path)
+	r.Fold = f.fold.FoldOptions
 	return err
 }
 

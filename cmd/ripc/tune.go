@@ -23,6 +23,12 @@ import (
 // defaultRecords is the default file of records of `ripc tune`. Networks and targets may share one.
 const defaultRecords = "ripc.records"
 
+// Of targets with an FPGA: the default file of records, and the default number of trials.
+const (
+	defaultFolds = "ripc.folds"
+	foldTrials   = 16
+)
+
 func tuneCommand() *cobra.Command {
 	f := compileFlags{use: measures}
 	var r ripc.TuneRequest
@@ -37,7 +43,10 @@ without an operating system they are instructions of a simulated board. Each can
 results are compared with the interpreter's. Each measurement is appended to a file of records,
 one line a candidate, with which "ripc compile --records" compiles. Candidates in the file are
 not measured again, so a run that was interrupted goes on where it was when the same command is
-given again, and networks that share layers share their measurements. docs/tuning.md says more.`,
+given again, and networks that share layers share their measurements. docs/tuning.md says more.
+
+For a board with an FPGA, choices of --fold are synthesized, and their cells counted. "ripc compile --records" then
+takes the smallest within --cycles, or the fastest that fits.`,
 		Example: `  ripc tune squeezenet.json --target rpi3 --trials 500
   ripc tune squeezenet.json --minutes 30 --records my.records
   ripc compile squeezenet.json --target rpi3 --records ripc.records`,
@@ -52,6 +61,8 @@ given again, and networks that share layers share their measurements. docs/tunin
 			case f.records == ripc.ShippedRecords:
 				return usagef("--records %s are those that come with ripc; name a file that can be written to",
 					f.records)
+			case f.records == "" && ripc.IsFPGA(f.target):
+				f.records = defaultFolds
 			case f.records == "":
 				f.records = defaultRecords
 			}
@@ -63,6 +74,14 @@ given again, and networks that share layers share their measurements. docs/tunin
 			var err error
 			if r.Options, err = f.options(r.Path); err != nil {
 				return err
+			}
+			if ripc.IsFPGA(f.target) {
+				for _, n := range []string{"minutes", "tuner", "runner", "key", "seed", "cold", "alone", "layer"} {
+					if cmd.Flags().Changed(n) {
+						return usagef("--%s is for processors; targets with an FPGA have --trials and --records", n)
+					}
+				}
+				return f.tuneAccelerator(cmd, r.Path, r.Options, cmp.Or(r.Trials, foldTrials), r.Records)
 			}
 			show := &tuneProgress{progress: newProgress(), records: r.Records}
 			if f.json {
@@ -114,6 +133,7 @@ given again, and networks that share layers share their measurements. docs/tunin
 		"shipped\")")
 	fs.StringArrayVar(&r.Layers, "layer", nil, "`NAME` of the layer to tune, instead of all; may be repeated")
 	f.register(cmd)
+	f.fold = &foldFlags{set: fs}
 	fs.Lookup("records").Usage = fmt.Sprintf("`FILE` that measurements are appended to (default %q)", defaultRecords)
 	return cmd
 }

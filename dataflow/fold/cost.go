@@ -1,24 +1,262 @@
 package fold
 
 import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
+	"math/bits"
+	"slices"
 
 	"ripc/dataflow"
 	"ripc/targets/fpga"
 )
 
-// Cost is an estimate of the cells of engines.
+// Cost is a number of cells, by estimate before synthesis.
 type Cost struct {
 	LUTs   float64 `json:"luts"`
+	FFs    float64 `json:"ffs"`
 	Blocks float64 `json:"blocks"` // block RAMs of the family
+	DSPs   float64 `json:"dsps"`
 }
 
-func (c Cost) plus(d Cost) Cost { return Cost{c.LUTs + d.LUTs, c.Blocks + d.Blocks} }
+func (c Cost) plus(d Cost) Cost {
+	return Cost{c.LUTs + d.LUTs, c.FFs + d.FFs, c.Blocks + d.Blocks, c.DSPs + d.DSPs}
+}
 
-// estimator prices engines on a part, before synthesis. block is the price of one more block RAM.
+// Fits reports whether a part holds the cells.
+func (c Cost) Fits(t fpga.Target) bool {
+	return c.LUTs <= float64(t.Part.LUTs) && c.FFs <= float64(t.Part.FFs) && c.DSPs <= float64(t.Part.DSPs) &&
+		c.Blocks <= float64(t.Part.Blocks(t.Family))
+}
+
+// Model prices the units of designs on a family of FPGAs. "lab fpga fit" makes it of synthesized
+// units.
+type Model struct {
+	Family string `json:"family"`
+	Tool   string `json:"tool"` // that synthesized
+	Date   string `json:"date"`
+	Units  int    `json:"units"` // it was fitted to
+	// BlockFrom is the least number of bits for which a memory that is written takes block RAM.
+	// ProductFrom is the least number of bits of both factors for which products take multipliers.
+	BlockFrom   int `json:"block_from"`
+	ProductFrom int `json:"product_from"`
+	// LUTs and FFs are the cells for 1 of a term, by module and term.
+	LUTs map[string]map[string]float64 `json:"luts"`
+	FFs  map[string]map[string]float64 `json:"ffs"`
+}
+
+//go:embed data
+var data embed.FS
+
+// Dir is the folder of the models' files below the module's root.
+const Dir = "dataflow/fold/data"
+
+// ModelOf is the model of a family, or of the one that it is like.
+func ModelOf(f fpga.Family) *Model {
+	m, family := &Model{}, cmp.Or(f.Like, f.Name)
+	text, err := data.ReadFile("data/" + family + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, m)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("BUG: the model of family %s: %v", family, err))
+	}
+	return m
+}
+
+// estimator prices units on a part. block is the price of one more block RAM, in LUTs.
 type estimator struct {
 	fpga.Target
+	model *Model
 	block float64
+}
+
+// memory is a memory that a unit writes.
+type memory struct{ depth, width int }
+
+func (m memory) bits() int { return m.depth * m.width }
+
+// memoryOf is the memory of a unit besides those of weights and thresholds.
+func memoryOf(u *dataflow.Unit) memory {
+	switch u.Module {
+	case "fifo":
+		return memory{u.Int("D"), u.Int("W")}
+	case "window":
+		return memory{u.Int("ROWS") * u.Int("IX") * u.Int("F"), u.Int("W")}
+	case "pool":
+		return memory{u.Int("IX") / u.Int("KX") * u.Int("F"), u.Int("L") * u.Int("B")}
+	case "mvu":
+		if u.Int("NF") > 1 {
+			return memory{u.Int("SF"), u.Int("SIMD") * u.Int("XB")}
+		}
+	}
+	return memory{}
+}
+
+// WrittenBits is the number of bits of the memory that a unit writes.
+func WrittenBits(u *dataflow.Unit) int { return memoryOf(u).bits() }
+
+// Terms are the counts that a unit's cells are in proportion to: of every unit the bits of its
+// streams, of its memory in logic and of the counters that its parameters bound; of an MVU the
+// parts of its sums as well.
+func (m *Model) Terms(u *dataflow.Unit, f fpga.Family) map[string]float64 {
+	t := map[string]float64{"unit": 1}
+	for _, s := range u.In {
+		t["in"] += float64(s.Width())
+	}
+	for _, s := range u.Out {
+		t["out"] += float64(s.Width())
+	}
+	if x := memoryOf(u); x.bits() < m.BlockFrom {
+		t["memory"] = float64(tiles(f.LogicRAM, x.depth, x.width))
+	}
+	if u.Module != "mvu" {
+		switch in, out := u.Int("IW"), u.Int("OW"); {
+		case in > out:
+			t["split"] = float64(in)
+		case out > in:
+			t["joined"] = float64(out)
+		}
+		for _, p := range u.Params {
+			if v, ok := p.Value.(int); ok && v > 1 {
+				t["counters"] += float64(bits.Len(uint(v - 1)))
+			}
+		}
+		return t
+	}
+	get := func(name string) float64 { return float64(u.Int(name)) }
+	pe, simd, xb, wb, ob, acc := get("PE"), get("SIMD"), get("XB"), get("WB"), get("OB"), get("AW")
+	words, blocks, starts := u.Int("SF")*u.Int("NB"), u.Int("NB"), u.Int("NB")*u.Int("CR")*u.Int("CC")
+	for _, n := range []int{u.Int("SF"), u.Int("NF"), blocks, words, starts} {
+		t["counters"] += float64(bits.Len(uint(n - 1)))
+	}
+	t["rows"], t["sums"], t["accumulators"] = pe, pe*get("CW"), pe*acc
+	switch {
+	case wb == 1:
+		t["counted"] = pe * float64(CountedBits(u.Int("SIMD"), u.Int("XB")))
+	case m.multiplies(u):
+		t["multiplied"] = pe * simd
+	default:
+		t["products"], t["added"] = pe*simd*xb*wb, pe*simd*(xb+wb)
+	}
+	if starts > 1 {
+		t["starts"] = pe * acc
+	}
+	if u.Int("CR")*u.Int("CC") > 1 {
+		t["classes"] = 1
+	}
+	if u.Int("NF") > 1 {
+		t["replay"] = simd * xb
+	}
+	if words > 1 {
+		t["weights"] = pe * simd * wb
+	}
+	if u.Int("WBLK") == 1 {
+		t["late"] = simd*xb + pe*simd*wb
+	} else {
+		t["rom"] = rom(f, words, int(pe*simd*wb))
+	}
+	if ob > 0 {
+		offsets := pe * acc * (math.Exp2(ob) - 2)
+		t["thresholds"] = rom(f, starts, int(pe*acc)) + rom(f, blocks, int(offsets))
+		t["compared"], t["chosen"] = pe*acc*(ob-1), pe*acc*max(0, math.Exp2(ob)-4)
+	}
+	return t
+}
+
+// CountedBits is the number of bits that the counters of a sum of n products make, of levels of
+// several planes and weights of 1 bit: counters of three bits first, then of six and of three,
+// until each weight has at most two bits (codegen/verilog has them as a heap).
+func CountedBits(n, planes int) (all int) {
+	columns := slices.Repeat([]int{n}, planes)
+	reduce := func(most int) {
+		next := make([]int, len(columns)+most)
+		for weight, left := range columns {
+			for size := most; size >= 3; size -= 3 {
+				for ; left >= size; left -= size {
+					for k := range bits.Len(uint(size)) {
+						next[weight+k]++
+						all++
+					}
+				}
+			}
+			next[weight] += left
+		}
+		columns = next
+	}
+	for reduce(3); slices.Max(columns) > 2; {
+		reduce(6)
+	}
+	return all
+}
+
+// multiplies reports whether the products of an MVU take multipliers.
+func (m *Model) multiplies(u *dataflow.Unit) bool {
+	return u.Module == "mvu" && u.Int("WB") > 1 && u.Int("XB")+u.Int("WB") >= m.ProductFrom
+}
+
+// Price is the cost of a unit. Blocks are those of its memories.
+func (m *Model) Price(u *dataflow.Unit, f fpga.Family) Cost {
+	var c Cost
+	terms := m.Terms(u, f)
+	for _, term := range slices.Sorted(maps.Keys(terms)) { // the same sum in every run
+		c.LUTs += terms[term] * m.LUTs[u.Module][term]
+		c.FFs += terms[term] * m.FFs[u.Module][term]
+	}
+	if x := memoryOf(u); x.bits() > 0 && x.bits() >= m.BlockFrom {
+		c.Blocks += float64(blocksOf(f, x.depth, x.width))
+	}
+	if u.Int("WBLK") == 1 {
+		c.Blocks += float64(blocksOf(f, u.Int("SF")*u.Int("NB"), u.Int("PE")*u.Int("SIMD")*u.Int("WB")))
+	}
+	if m.multiplies(u) {
+		c.DSPs = float64(u.Int("PE") * u.Int("SIMD"))
+	}
+	return c
+}
+
+// blocksOf is the number of block RAMs of a memory.
+func blocksOf(f fpga.Family, depth, width int) int {
+	best := math.MaxInt
+	for _, s := range f.Shapes {
+		best = min(best, tiles(s, depth, width))
+	}
+	return best
+}
+
+// tiles is the number of memories of a shape that one of another shape takes.
+func tiles(s fpga.RAMShape, depth, width int) int {
+	return (depth + s.Depth - 1) / s.Depth * ((width + s.Width - 1) / s.Width)
+}
+
+// rom is the LUTs of a memory in logic: for each bit a tree with the bits in its leaves, and
+// multiplexers of as many inputs as a LUT has room for beside their addresses. Bits of equal
+// contents share a tree: a memory of d words has at most 2^d different ones.
+func rom(f fpga.Family, depth, width int) float64 {
+	if depth < 2 {
+		return 0
+	}
+	leaves, ways := math.Ceil(float64(depth)/float64(int(1)<<f.LUTInputs)), 2.
+	for 2*ways+math.Log2(2*ways) <= float64(f.LUTInputs) {
+		ways *= 2
+	}
+	return min(float64(width), math.Exp2(float64(depth))) * (leaves + (leaves-1)/(ways-1))
+}
+
+// priceUnits is the sum over units.
+func (e estimator) priceUnits(units []*dataflow.Unit) (c Cost) {
+	for _, u := range units {
+		c = c.plus(e.model.Price(u, e.Family))
+	}
+	return c
+}
+
+// price is a cost as one number, in LUTs. Multipliers have the rate at which the part has them.
+func (e estimator) price(c Cost) float64 {
+	return c.LUTs + c.Blocks*e.block + c.DSPs*float64(e.Part.LUTs)/float64(max(1, e.Part.DSPs))
 }
 
 // lutsPerBlock is the rate at which the part has LUTs and block RAMs.
@@ -28,114 +266,21 @@ func lutsPerBlock(t fpga.Target) float64 {
 
 // priceBlocks calls choose with rising prices of block RAM until the price is that of the result.
 // The first block of a part is free, since it would lie idle. The last one costs lutsPerBlock. In
-// between the price is in proportion to the blocks in use. Blocks that windows can take are not for
-// weights. Where even higher prices leave too many blocks in use, the last result is taken.
-func priceBlocks(s *dataflow.Segment, t fpga.Target, choose func(e estimator) (Point, error)) (p Point, err error) {
+// between the price is in proportion to the blocks in use. Where even higher prices leave too many
+// blocks in use, the last result is taken.
+func (e estimator) priceBlocks(choose func(e estimator) (Point, error)) (p Point, err error) {
 	const least, most = 1. / 64, 16.
 	for share := least; share <= most; share *= 2 {
-		e := estimator{t, share * lutsPerBlock(t)}
-		if p, err = choose(e); err != nil {
-			break
-		}
-		room := float64(t.Part.Blocks(t.Family) - e.windows(s, p.Folds))
-		if p.Cost.Blocks <= min(share, 1)*room {
+		e.block = share * lutsPerBlock(e.Target)
+		if p, err = choose(e); err != nil || p.Cost.Blocks <= min(share, 1)*float64(e.Part.Blocks(e.Family)) {
 			break
 		}
 	}
 	return p, err
 }
 
-// windows is the largest number of block RAMs that the windows of engines take.
-func (e estimator) windows(s *dataflow.Segment, folds map[string]dataflow.Fold) (n int) {
-	for _, st := range s.MVUs() {
-		if m := st.Engine.(*dataflow.MVU); m.Windowed() {
-			n += e.blocks(m.WindowMemory(folds[st.Name]))
-		}
-	}
-	return n
-}
-
-// price is a cost as one number, in LUTs, where block RAM has the estimator's price.
-func (e estimator) price(c Cost) float64 { return c.LUTs + c.Blocks*e.block }
-
-// priceOfAll is the cost of a whole design as one number, in LUTs. Each block RAM has the price
+// PriceOfAll is the cost of a whole design as one number, in LUTs. Each block RAM has the price
 // that priceBlocks gives it, from 0 for the first one.
-func priceOfAll(c Cost, t fpga.Target) float64 {
+func PriceOfAll(c Cost, t fpga.Target) float64 {
 	return c.LUTs + lutsPerBlock(t)*c.Blocks*c.Blocks/float64(2*t.Part.Blocks(t.Family))
-}
-
-// blocks is the number of block RAMs of a memory.
-func (e estimator) blocks(depth, width int) int {
-	best := math.MaxInt
-	for _, s := range e.Family.Shapes {
-		best = min(best, (depth+s.Depth-1)/s.Depth*((width+s.Width-1)/s.Width))
-	}
-	return best
-}
-
-// rom is the LUTs of a memory in logic: for each bit a tree with the bits in its leaves, and
-// multiplexers of as many inputs as a LUT has room for beside their addresses. Bits of equal
-// contents share a tree: a memory of d words has at most 2^d different ones.
-func (e estimator) rom(depth, width int) float64 {
-	leaves, ways := math.Ceil(float64(depth)/float64(int(1)<<e.Family.LUTInputs)), 2.
-	for 2*ways+math.Log2(2*ways) <= float64(e.Family.LUTInputs) {
-		ways *= 2
-	}
-	return min(float64(width), math.Exp2(float64(depth))) * leaves * ways / (ways - 1)
-}
-
-// inBlocks reports whether a memory is cheaper in block RAM than in logic.
-func (e estimator) inBlocks(depth, width int) bool {
-	return float64(e.blocks(depth, width))*e.block < e.rom(depth, width)
-}
-
-// mvu is the cost of an engine: its sums of products, accumulators, thresholds, memories, replay
-// buffer and counters. A tree of counters takes a LUT and a third for each counted bit, with the
-// product of 1 bit in its first layer.
-func (e estimator) mvu(m *dataflow.MVU, f dataflow.Fold) Cost {
-	const countedBit, compared, counters, window = 4.0 / 3, 2, 45, 90
-	acc, n := float64(m.AccBits(f)), float64(f.SIMD)
-	row := n*float64(m.XBits)*countedBit + acc
-	if m.WBits > 1 {
-		row = n*float64(m.XBits*m.WBits) + acc
-	}
-	var c Cost
-	if m.YBits > 0 {
-		row += acc*float64(m.YBits-1)*compared + e.rom(m.Blocks(f), int(acc)*(1<<m.YBits-2)) +
-			e.rom(m.Blocks(f)*len(m.Border), int(acc))
-	}
-	c.LUTs = row*float64(f.PE) + counters
-	depth, width := m.Steps(f)*m.Blocks(f), f.PE*f.SIMD*m.WBits
-	if f.Block {
-		c.Blocks = float64(e.blocks(depth, width))
-	} else {
-		c.LUTs += e.rom(depth, width)
-	}
-	if m.Replays(f) > 1 {
-		c.LUTs += math.Ceil(float64(m.Steps(f))/32) * n * float64(m.XBits)
-	}
-	if m.Windowed() {
-		c.LUTs += window
-	}
-	return c
-}
-
-// converter is the price of a width converter between beats of a and b elements: the registers of
-// its widest beat.
-func (e estimator) converter(a, b, elementBits int) float64 {
-	if a == b {
-		return 0
-	}
-	widest := a / gcd(a, b) * b
-	if dataflow.Ratio(a, b) {
-		return float64(widest*elementBits) / 2
-	}
-	return float64(widest * elementBits)
-}
-
-func gcd(a, b int) int {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -8,6 +8,7 @@ package fold
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,10 +20,15 @@ import (
 // BudgetError says that no folds are fast enough.
 type BudgetError struct {
 	Cycles, Least int
-	Layer         string // that takes Least
+	Layer         string  // that takes Least
+	FPS, ClockMHz float64 // that Cycles are of; 0 where cycles were asked for
 }
 
 func (e *BudgetError) Error() string {
+	if e.FPS > 0 {
+		return fmt.Sprintf("no folding makes %g pictures a second at %g MHz; the most are %.0f, with %d cycles of "+
+			"layer %s", e.FPS, e.ClockMHz, math.Floor(e.ClockMHz*1e6/float64(e.Least)), e.Least, e.Layer)
+	}
 	return fmt.Sprintf("no folding takes at most %d cycles a picture; the least is %d, of layer %s", e.Cycles, e.Least,
 		e.Layer)
 }
@@ -33,9 +39,9 @@ func (*BudgetError) BadInput() bool { return true }
 // Point is a choice of folds for all layers.
 type Point struct {
 	Folds  map[string]dataflow.Fold // by layer
-	Cycles int                      // of the slowest engine
+	Cycles int                      // of the slowest unit
 	Cost   Cost
-	Costs  map[string]Cost // by layer
+	Costs  map[string]Cost // by layer; of "" the FIFOs and converters between them
 }
 
 // Text lists the folds in the layers' order, as --fold takes them.
@@ -47,79 +53,147 @@ func (p Point) Text(s *dataflow.Segment) string {
 	return strings.Join(all, ",")
 }
 
+// choice is a fold of a layer with its cost, apart from converters.
+type choice struct {
+	dataflow.Fold
+	cost                 Cost
+	lanes, cycles, reuse int
+}
+
+// finder finds folds of a segment for a part.
+type finder struct {
+	*dataflow.Segment
+	estimator
+	layers     [][]choice // of MVUs
+	converters map[[3]int]Cost
+}
+
+func newFinder(s *dataflow.Segment, t fpga.Target) *finder {
+	f := &finder{s, estimator{t, ModelOf(t.Family), 0}, nil, map[[3]int]Cost{}}
+	for _, st := range s.MVUs() {
+		m := st.Engine.(*dataflow.MVU)
+		var all []choice
+		for _, x := range m.Folds() {
+			for _, x.Block = range []bool{false, true} {
+				all = append(all, choice{x, f.priceUnits(s.UnitsOf(st, x)), m.Lanes(x), m.Cycles(x), m.Reuse(x)})
+			}
+		}
+		f.layers = append(f.layers, all)
+	}
+	return f
+}
+
+// converter is the cost of the units between beats of a and b elements.
+func (f *finder) converter(a, b, elementBits int) Cost {
+	key := [3]int{a, b, elementBits}
+	c, ok := f.converters[key]
+	if !ok && a != b {
+		c = f.priceUnits(dataflow.Converters(a, b, elementBits))
+		f.converters[key] = c
+	}
+	return c
+}
+
 // node is the end of the cheapest path to a fold of a layer.
 type node struct {
-	fold   dataflow.Fold
+	choice
 	cost   float64
 	before *node
 }
 
 // FindWithin returns the cheapest Point with at most the given cycles. It fails with *BudgetError.
 func FindWithin(s *dataflow.Segment, cycles int, t fpga.Target) (Point, error) {
-	return priceBlocks(s, t, func(e estimator) (Point, error) { return shortestPath(s, cycles, e) })
+	return newFinder(s, t).findWithin(cycles)
 }
 
-// shortestPath is FindWithin for an estimator.
-func shortestPath(s *dataflow.Segment, cycles int, e estimator) (Point, error) {
-	var last []*node
-	for _, st := range s.MVUs() {
-		m := st.Engine.(*dataflow.MVU)
-		var now []*node
-		for _, f := range m.Folds() {
-			if m.Cycles(f) > cycles {
+func (f *finder) findWithin(cycles int) (Point, error) {
+	return f.priceBlocks(func(e estimator) (Point, error) { return f.shortestPath(cycles, e) })
+}
+
+// shortestPath is the Point of the cheapest choices, by the prices of e.
+func (f *finder) shortestPath(cycles int, e estimator) (Point, error) {
+	var last map[int]*node // the cheapest, by PE
+	stages := f.MVUs()
+	for i, layer := range f.layers {
+		now := map[int]*node{}
+		for _, c := range layer {
+			if c.cycles > cycles {
 				continue
 			}
-			f = e.place(m, f)
-			n := &node{fold: f, cost: e.price(e.mvu(m, f))}
+			n := &node{choice: c}
 			best := math.Inf(1)
-			for _, b := range last {
-				if c := b.cost + e.converter(b.fold.PE, m.Lanes(f), m.XBits); c < best {
-					best, n.before = c, b
+			for _, pe := range slices.Sorted(maps.Keys(last)) {
+				joint := e.price(f.converter(pe, c.lanes, stages[i].Engine.(*dataflow.MVU).XBits))
+				if v := last[pe].cost + joint; v < best {
+					best, n.before = v, last[pe]
 				}
 			}
-			if n.before != nil {
-				n.cost = n.cost + best
+			if n.cost = e.price(c.cost); n.before != nil {
+				n.cost += best
 			}
-			now = append(now, n)
+			if now[c.PE] == nil || n.cost < now[c.PE].cost {
+				now[c.PE] = n
+			}
 		}
 		if len(now) == 0 {
-			least, layer := Least(s)
-			return Point{}, &BudgetError{cycles, least, layer}
+			least, layer := Least(f.Segment)
+			return Point{}, &BudgetError{Cycles: cycles, Least: least, Layer: layer}
 		}
 		last = now
 	}
-	best := slices.MinFunc(last, func(a, b *node) int { return cmp.Compare(a.cost, b.cost) })
-	p := Point{Folds: map[string]dataflow.Fold{}}
-	for _, st := range slices.Backward(s.MVUs()) {
-		p.Folds[st.Name] = best.fold
+	var best *node
+	for _, pe := range slices.Sorted(maps.Keys(last)) {
+		if best == nil || last[pe].cost < best.cost {
+			best = last[pe]
+		}
+	}
+	folds := map[string]dataflow.Fold{}
+	for _, st := range slices.Backward(stages) {
+		folds[st.Name] = best.Fold
 		best = best.before
 	}
-	return e.point(s, p.Folds), nil
+	return f.point(folds), nil
 }
 
 // Given is the Point of given folds. It sets their Block.
 func Given(s *dataflow.Segment, folds map[string]dataflow.Fold, t fpga.Target) Point {
-	p, _ := priceBlocks(s, t, func(e estimator) (Point, error) { return e.point(s, folds), nil })
+	f := newFinder(s, t)
+	return f.cheapest(func(i int, c choice) bool {
+		g := folds[f.MVUs()[i].Name]
+		return c.PE == g.PE && c.SIMD == g.SIMD
+	})
+}
+
+// Exact is the Point of given folds, with their Block.
+func Exact(s *dataflow.Segment, folds map[string]dataflow.Fold, t fpga.Target) Point {
+	return newFinder(s, t).point(folds)
+}
+
+// cheapest is the Point of the cheapest choice of each layer among those that accept takes.
+func (f *finder) cheapest(accept func(layer int, c choice) bool) Point {
+	p, _ := f.priceBlocks(func(e estimator) (Point, error) {
+		folds := map[string]dataflow.Fold{}
+		for i, st := range f.MVUs() {
+			some := slices.DeleteFunc(slices.Clone(f.layers[i]), func(c choice) bool { return !accept(i, c) })
+			folds[st.Name] = slices.MinFunc(some, func(a, b choice) int {
+				return cmp.Compare(e.price(a.cost), e.price(b.cost))
+			}).Fold
+		}
+		return f.point(folds), nil
+	})
 	return p
 }
 
-// place is f with its weights in block RAM or in logic.
-func (e estimator) place(m *dataflow.MVU, f dataflow.Fold) dataflow.Fold {
-	f.Block = e.inBlocks(m.Steps(f)*m.Blocks(f), f.PE*f.SIMD*m.WBits)
-	return f
-}
-
 // point is the Point of folds.
-func (e estimator) point(s *dataflow.Segment, folds map[string]dataflow.Fold) Point {
-	p := Point{Folds: map[string]dataflow.Fold{}, Costs: map[string]Cost{}}
-	for _, st := range s.MVUs() {
-		m := st.Engine.(*dataflow.MVU)
-		f := e.place(m, folds[st.Name])
-		p.Folds[st.Name] = f
-		p.Cycles = max(p.Cycles, m.Cycles(f))
-		p.Costs[st.Name] = e.mvu(m, f)
-		p.Cost = p.Cost.plus(p.Costs[st.Name])
+func (f *finder) point(folds map[string]dataflow.Fold) Point {
+	p := Point{Folds: folds, Costs: map[string]Cost{}}
+	d := dataflow.Outline(f.Segment, folds)
+	for _, u := range d.Units {
+		c := f.priceUnits([]*dataflow.Unit{u})
+		p.Costs[u.Layer] = p.Costs[u.Layer].plus(c)
+		p.Cost = p.Cost.plus(c)
 	}
+	p.Cycles = d.Cycles
 	return p
 }
 
@@ -141,20 +215,19 @@ func Least(s *dataflow.Segment) (cycles int, layer string) {
 // Front lists the Points that no other beats in both cycles and cost, the fastest first.
 func Front(s *dataflow.Segment, t fpga.Target) []Point {
 	least, _ := Least(s)
-	budgets := map[int]bool{}
-	for _, st := range s.MVUs() {
-		m := st.Engine.(*dataflow.MVU)
-		for _, f := range m.Folds() {
-			if c := m.Cycles(f); c >= least {
-				budgets[c] = true
+	f, budgets := newFinder(s, t), map[int]bool{}
+	for _, layer := range f.layers {
+		for _, c := range layer {
+			if c.cycles >= least {
+				budgets[c.cycles] = true
 			}
 		}
 	}
 	best := math.Inf(1)
 	var front []Point
-	for _, b := range sorted(budgets) {
-		p, err := FindWithin(s, b, t)
-		if c := priceOfAll(p.Cost, t); err == nil && c < best {
+	for _, b := range slices.Sorted(maps.Keys(budgets)) {
+		p, err := f.findWithin(b)
+		if c := PriceOfAll(p.Cost, t); err == nil && c < best {
 			best = c
 			front = append(front, p)
 		}
@@ -162,20 +235,29 @@ func Front(s *dataflow.Segment, t fpga.Target) []Point {
 	return front
 }
 
-func sorted(set map[int]bool) []int {
-	var all []int
-	for k := range set {
-		all = append(all, k)
+// Neighbours lists the cheapest Points with at most the given cycles at several prices of block
+// RAM. It fails with *BudgetError.
+func Neighbours(s *dataflow.Segment, cycles int, t fpga.Target) ([]Point, error) {
+	f, all := newFinder(s, t), []Point{}
+	for share := 1. / 64; share <= 16; share *= 4 {
+		e := f.estimator
+		e.block = share * lutsPerBlock(t)
+		p, err := f.shortestPath(cycles, e)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(q Point) bool { return maps.Equal(p.Folds, q.Folds) }) {
+			all = append(all, p)
+		}
 	}
-	slices.Sort(all)
-	return all
+	return all, nil
 }
 
 // Fit is the fastest Point of the front that the part holds by estimate. It fails with *PartError.
 func Fit(s *dataflow.Segment, t fpga.Target) (Point, error) {
 	front := Front(s, t)
 	for _, p := range front {
-		if p.Cost.LUTs <= float64(t.Part.LUTs) && p.Cost.Blocks <= float64(t.Part.Blocks(t.Family)) {
+		if p.Cost.Fits(t) {
 			return p, nil
 		}
 	}
@@ -192,8 +274,9 @@ type PartError struct {
 }
 
 func (e *PartError) Error() string {
-	return fmt.Sprintf("%s is too small: the slowest folding needs about %.0f LUTs and %.0f block RAMs, "+
-		"%s has %d and %d", e.Board, e.Needs.LUTs, e.Needs.Blocks, e.Part.Name, e.Part.LUTs, e.Blocks)
+	return fmt.Sprintf("%s is too small: the slowest folding needs about %.0f LUTs, %.0f block RAMs and "+
+		"%.0f multipliers, %s has %d, %d and %d", e.Board, e.Needs.LUTs, e.Needs.Blocks, e.Needs.DSPs, e.Part.Name,
+		e.Part.LUTs, e.Blocks, e.Part.DSPs)
 }
 
 // BadInput reports that the input is at fault.
@@ -203,22 +286,14 @@ func (*PartError) BadInput() bool { return true }
 // that is not above factor or, where there is none, the least. The reuse factor of a layer is the
 // number of cycles for one position. Of several folds the cheapest is taken.
 func Reuse(s *dataflow.Segment, factor int, t fpga.Target) Point {
-	p, _ := priceBlocks(s, t, func(e estimator) (Point, error) {
-		folds := map[string]dataflow.Fold{}
-		for _, st := range s.MVUs() {
-			m := st.Engine.(*dataflow.MVU)
-			folds[st.Name] = slices.MinFunc(m.Folds(), func(f, g dataflow.Fold) int {
-				a, b := m.Reuse(f), m.Reuse(g)
-				if a == b {
-					return cmp.Compare(e.price(e.mvu(m, e.place(m, f))), e.price(e.mvu(m, e.place(m, g))))
-				}
-				if max(a, b) <= factor {
-					return cmp.Compare(b, a)
-				}
-				return cmp.Compare(a, b)
-			})
-		}
-		return e.point(s, folds), nil
-	})
-	return p
+	f, wanted := newFinder(s, t), []int{}
+	for _, layer := range f.layers {
+		wanted = append(wanted, slices.MinFunc(layer, func(a, b choice) int {
+			if max(a.reuse, b.reuse) <= factor {
+				return cmp.Compare(b.reuse, a.reuse)
+			}
+			return cmp.Compare(a.reuse, b.reuse)
+		}).reuse)
+	}
+	return f.cheapest(func(i int, c choice) bool { return c.reuse == wanted[i] })
 }

@@ -30,8 +30,8 @@ import (
 	"text/template"
 	"time"
 
-	"ripc/engine/simulate"
 	"ripc/internal/files"
+	"ripc/internal/tools"
 	"ripc/targets/boards"
 )
 
@@ -272,7 +272,7 @@ func readFootprint(path string) (Footprint, error) {
 
 // findTool returns the path of a program. It fails with *ToolError.
 func findTool(name, purpose string) (string, error) {
-	return simulate.FindTool(purpose, Setup, name)
+	return tools.Find(purpose, Setup, name)
 }
 
 // head is the beginning of a program's output.

@@ -12,6 +12,7 @@ import (
 
 	"ripc/caches"
 	"ripc/internal/files"
+	"ripc/internal/tools"
 )
 
 //go:embed guest
@@ -32,7 +33,7 @@ func Counter(ctx context.Context, qemu string) ([]byte, error) {
 		return nil, err
 	}
 	return buildOnce(caches.Key([]byte("count"), []byte(strconv.Itoa(api)), source), func(dir, out string) error {
-		cc, err := FindTool("to build the instruction counter, once", InstallCompiler, "cc", "gcc", "clang")
+		cc, err := tools.Find("to build the instruction counter, once", InstallCompiler, "cc", "gcc", "clang")
 		if err != nil {
 			return err
 		}

@@ -4,25 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"ripc/internal/tools"
 	"ripc/runtime"
 )
 
 // ToolError says that a program this package needs is not there, and how to get it.
-type ToolError struct {
-	Tool    string // name of the program
-	Looked  string // where it was searched, if not on PATH
-	Purpose string
-	Install string // a command
-}
-
-// Error names program, purpose and command.
-func (e *ToolError) Error() string {
-	if e.Looked != "" {
-		return fmt.Sprintf("%s not found in %s (needed %s); install it with `%s`", e.Tool, e.Looked, e.Purpose,
-			e.Install)
-	}
-	return fmt.Sprintf("%s not found (needed %s); install it with `%s`", e.Tool, e.Purpose, e.Install)
-}
+type ToolError = tools.MissingError
 
 // FileError says why an artifact cannot be simulated; it is the loader's own.
 type FileError = runtime.FileError

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ripc/internal/files"
+	"ripc/internal/tools"
 	"ripc/runtime"
 	"ripc/runtime/describe"
 	"ripc/targets/guests"
@@ -128,7 +129,7 @@ func Open(path string, opts Options) (*Machine, error) {
 		return nil, &FileError{Path: path, Msg: "no function " + name}
 	}
 	if !opts.Direct {
-		if m.qemu, err = FindTool("to run artifacts for "+m.guest.Arch, InstallQemu,
+		if m.qemu, err = tools.Find("to run artifacts for "+m.guest.Arch, InstallQemu,
 			m.guest.Qemu); err != nil {
 			return nil, err
 		}

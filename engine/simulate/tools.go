@@ -14,6 +14,7 @@ import (
 	"ripc/caches"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/internal/files"
+	"ripc/internal/tools"
 	"ripc/targets/guests"
 )
 
@@ -22,16 +23,6 @@ const (
 	InstallQemu     = "apt-get install qemu-user"
 	InstallCompiler = "apt-get install gcc libc6-dev"
 )
-
-// FindTool returns the path of the first of names on PATH, or fails with *ToolError.
-func FindTool(purpose, install string, names ...string) (string, error) {
-	for _, n := range names {
-		if p, err := exec.LookPath(n); err == nil {
-			return filepath.Abs(p)
-		}
-	}
-	return "", &ToolError{Tool: names[0], Purpose: purpose, Install: install}
-}
 
 // ToolVersion returns the first version in the answer of a program to --version, or to ssh's -V; ""
 // if there is none.
@@ -59,7 +50,7 @@ func findLLVM(purpose, name string) (string, error) {
 	if dir := os.Getenv(toolchain.EnvBin); dir != "" {
 		return "", &ToolError{Tool: name, Looked: toolchain.EnvBin + "=" + dir, Purpose: purpose, Install: install}
 	}
-	return FindTool(purpose, install, name+"-22", name+"-21", name+"-20", name)
+	return tools.Find(purpose, install, name+"-22", name+"-21", name+"-20", name)
 }
 
 // buildOnce returns the program with the given key from the cache, or builds it. build writes it to

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ripc/caches"
 	"ripc/codegen/verilog"
@@ -101,7 +100,7 @@ func compile(ctx context.Context, d *dataflow.Design, sources map[string][]byte,
 func build(ctx context.Context, sources map[string][]byte, options []string) (dir string, remove func() error,
 	err error) {
 	for _, tool := range []string{"verilator", "g++", "make"} {
-		if err := tools.Find(tool, tool); err != nil {
+		if _, err := tools.FindForFPGA(tool, "apt-get install "+tool); err != nil {
 			return "", nil, err
 		}
 	}
@@ -115,14 +114,11 @@ func build(ctx context.Context, sources map[string][]byte, options []string) (di
 	}()
 	args := append(options, "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1", "-Wno-fatal", "-Wno-lint",
 		"-Wno-style", "--noassert", "--x-assign", "fast", "--x-initial", "fast", "-Mdir", "obj", "-o", "sim")
-	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		if err := os.WriteFile(filepath.Join(dir, name), sources[name], 0o666); err != nil {
-			return dir, remove, err
-		}
-		if strings.HasSuffix(name, ".v") || strings.HasSuffix(name, ".cpp") {
-			args = append(args, name)
-		}
+	names, err := tools.WriteSources(dir, sources)
+	if err != nil {
+		return dir, remove, err
 	}
+	args = append(args, names...)
 	version, err := tools.Run(ctx, dir, "verilator", "--version")
 	if err != nil {
 		return dir, remove, err

@@ -23,7 +23,7 @@ type Row struct {
 // that a deployed program stays small; only the root sees importers and pipeline together.
 func Table() []Row {
 	return []Row{
-		{".", []string{"accelerator", "autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "runtime/opencl", "schedule", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "targets/guests", "verify"}, nil},
+		{".", []string{"accelerator", "autotune", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "codegen", "codegen/llvm/toolchain", "compile", "engine", "engine/simulate", "eval", "floattwin", "fusedglue", "graph", "graph/explain", "importer", "importer/ripcjson", "inspect", "internal/constants", "internal/container", "internal/f32", "internal/files", "internal/irdata", "internal/models", "internal/tensorio", "internal/tools", "ir", "ir/interp", "ir/irtext", "lower/layout", "measure", "measure/limits", "recognize", "runtime", "runtime/describe", "runtime/npy", "runtime/opencl", "schedule", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "targets/guests", "verify"}, nil},
 		{"cmd/ripc", []string{".", "autotune", "autotune/hub", "autotune/records", "autotune/runner", "autotune/search", "autotune/shipped", "graph", "importer", "internal/files", "internal/human", "internal/suggest", "internal/svg", "internal/tensorio", "internal/terminal", "lower/layout", "measure", "report", "runtime", "runtime/describe", "runtime/npy", "schedule/costmodel", "targets", "targets/boards", "targets/fpga", "verify"},
 			[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
@@ -99,10 +99,10 @@ func Table() []Row {
 		{"runtime/cuda", []string{"internal/container", "runtime", "runtime/describe", "runtime/device"}, []string{"github.com/ebitengine/purego"}},
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
-		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/boards"}, nil},
+		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "internal/tools", "runtime", "runtime/describe", "targets/boards"}, nil},
 		{"engine/wasm", []string{"internal/abi", "runtime", "runtime/describe"}, []string{"github.com/tetratelabs/wazero"}},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/abi", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/cuda", "runtime/describe", "runtime/device", "runtime/opencl", "runtime/webgpu", "targets/boards"}, nil},
-		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
+		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "internal/tools", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
 		{"measure", nil, nil},
 
@@ -146,7 +146,8 @@ func Table() []Row {
 		{"lab/sass", nil, []string{"github.com/spf13/cobra"}},                                                                       // counts machine instructions of GPUs
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "compile", "engine/bareboard", "targets"}, nil}, // kernels alone
 		{"lab/fit", []string{".", "autotune/records", "autotune/space", "compile", "examples/networks/zoo", "fusedglue", "graph", "ir", "lab/figures", "lab/meter", "lab/task", "lower", "lower/layout", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                        // measures, and writes the pages of measurements
+		{"lab/fpga", []string{"codegen/verilog", "compile", "dataflow", "dataflow/fold", "graph", "internal/models", "lab/figures", "lab/task", "measure/yosys", "schedule/machine", "targets/fpga"}, []string{"github.com/spf13/cobra"}},                                                                                                                                               // accelerators, and the models of their sizes
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/fpga", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                            // measures, and writes the pages of measurements
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 

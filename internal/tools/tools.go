@@ -1,12 +1,16 @@
-// Package tools runs the programs for FPGAs, such as Yosys, that the system has.
+// Package tools finds programs that the system has, and runs those for FPGAs, such as Yosys.
 package tools
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"ripc/internal/files"
@@ -14,14 +18,19 @@ import (
 
 // MissingError says that a program is missing, and how to get it.
 type MissingError struct {
-	Tool, Package string // Package is Debian's
+	Tool    string // name of the program
+	Looked  string // where it was searched, if not on PATH
+	Purpose string
+	Install string // a command
 }
 
-// script installs all of the programs.
-const script = "scripts/setup-fpga.sh"
-
+// Error names program, purpose and command.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not installed: apt-get install %s, or run %s", e.Tool, e.Package, script)
+	looked := ""
+	if e.Looked != "" {
+		looked = " in " + e.Looked
+	}
+	return fmt.Sprintf("%s not found%s (needed %s); install it with `%s`", e.Tool, looked, e.Purpose, e.Install)
 }
 
 // MissingTool marks errors about missing programs.
@@ -38,12 +47,32 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v\n%s", e.Tool, e.Err,
 // Unwrap returns the program's exit status.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Find fails with *MissingError if there is no program called name.
-func Find(name, debian string) error {
-	if _, err := exec.LookPath(name); err != nil {
-		return &MissingError{name, debian}
+// Find returns the path of the first of names on PATH, or fails with *MissingError.
+func Find(purpose, install string, names ...string) (string, error) {
+	for _, n := range names {
+		if p, err := exec.LookPath(n); err == nil {
+			return filepath.Abs(p)
+		}
 	}
-	return nil
+	return "", &MissingError{Tool: names[0], Purpose: purpose, Install: install}
+}
+
+// FindForFPGA is Find of a program for FPGAs. Packages of PyPI have some of them as yowasp-NAME.
+func FindForFPGA(name, install string) (string, error) {
+	return Find("for accelerators on FPGAs", install+"` or `scripts/setup-fpga.sh", name, "yowasp-"+name)
+}
+
+// WriteSources writes sources into a folder, and lists the names of those in Verilog and C++.
+func WriteSources(dir string, sources map[string][]byte) (names []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if err := os.WriteFile(filepath.Join(dir, name), sources[name], 0o666); err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(name, ".v") || strings.HasSuffix(name, ".cpp") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // maxText bounds the text of an Error.

@@ -45,23 +45,36 @@ func Check(t fpga.Target) error {
 		}
 		return e
 	}
-	for _, name := range []string{f.PlaceRoute, f.Pack} {
-		if err := tools.Find(name, f.Packages[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, _, err := programs(f)
+	return err
 }
 
-// Route places and routes the netlist of a file in folder dir, at the board's clock. Pins are any.
-func Route(ctx context.Context, dir, netlist string, t fpga.Target, mhz float64) (*Result, error) {
+// programs are the paths of nextpnr and of the program that packs its result.
+func programs(f fpga.Family) (route, pack string, err error) {
+	route, err = tools.FindForFPGA(f.PlaceRoute, f.Install[f.PlaceRoute])
+	if err == nil {
+		pack, err = tools.FindForFPGA(f.Pack, f.Install[f.Pack])
+	}
+	return route, pack, err
+}
+
+// Route places and routes the netlist of a file in folder dir, at a clock. constraints is a file
+// with pins there; "" leaves all to nextpnr.
+func Route(ctx context.Context, dir, netlist, constraints string, t fpga.Target, mhz float64) (*Result, error) {
 	if err := Check(t); err != nil {
 		return nil, err
 	}
 	f, p := t.Family, t.Part
+	route, pack, err := programs(f)
+	if err != nil {
+		return nil, err
+	}
 	args := slices.Concat([]string{p.Device, "--package", p.Package, "--json", netlist, "--freq", fmt.Sprint(mhz),
 		"--timing-allow-fail", "--report", "report.json", "-q"}, f.RouteOptions)
-	if _, err := tools.Run(ctx, dir, f.PlaceRoute, args...); err != nil {
+	if constraints != "" {
+		args = append(args, "--"+f.Constraints, constraints)
+	}
+	if _, err := tools.Run(ctx, dir, route, args...); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "report.json"))
@@ -78,7 +91,7 @@ func Route(ctx context.Context, dir, netlist string, t fpga.Target, mhz float64)
 	for _, clock := range report.FMax { // there is one
 		r.MHz = clock.Achieved
 	}
-	if _, err := tools.Run(ctx, dir, f.Pack, "routed.txt", "design.bit"); err != nil {
+	if _, err := tools.Run(ctx, dir, pack, "routed.txt", "design.bit"); err != nil {
 		return nil, err
 	}
 	r.Bitstream, err = os.ReadFile(filepath.Join(dir, "design.bit"))

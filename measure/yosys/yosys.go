@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,51 +31,112 @@ type Result struct {
 // is cached then. It fails with *tools.MissingError or *tools.Error.
 func Synthesize(ctx context.Context, sources map[string][]byte, top string, f fpga.Family,
 	netlist string) (*Result, error) {
-	if err := tools.Find("yosys", "yosys"); err != nil {
-		return nil, err
-	}
-	out, err := tools.Run(ctx, "", "yosys", "-V")
+	v, err := Version(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Version: version(string(out))}
-	key := [][]byte{[]byte("yosys"), out, []byte(f.Synthesis), []byte(top)}
+	after := "tee -o stat.json stat -json"
+	count := func() (map[string]int, error) {
+		texts, err := synthesize(ctx, sources, f.Synthesis+" -top "+top+"; "+after, "stat.json")
+		if err != nil {
+			return nil, err
+		}
+		return readCells(texts[0])
+	}
+	r := &Result{Version: v}
+	if netlist != "" {
+		after += "; write_json " + netlist
+		r.Cells, err = count()
+	} else {
+		r.Cells, err = keep(sources, count, v, f.Synthesis, top)
+	}
+	r.Used = sumCells(r.Cells, f)
+	return r, err
+}
+
+// keep returns count's result, from the cache if sources and words are as before.
+func keep[T any](sources map[string][]byte, count func() (T, error), words ...string) (r T, err error) {
+	key := [][]byte{[]byte("yosys")}
+	for _, w := range words {
+		key = append(key, []byte(w))
+	}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		key = append(key, []byte(name), sources[name])
 	}
 	cache, cacheErr := caches.OfUser("fpga")
+	if cacheErr != nil {
+		return count()
+	}
 	id := caches.Key(key...)
-	if cacheErr == nil && netlist == "" {
-		if data, ok := cache.Get(id); ok && json.Unmarshal(data, &r.Cells) == nil {
-			r.Used = sumCells(r.Cells, f)
-			return r, nil
-		}
+	if data, ok := cache.Get(id); ok && json.Unmarshal(data, &r) == nil {
+		return r, nil
 	}
-	after := "tee -o stat.json stat -json"
-	if netlist != "" {
-		after += "; write_json " + netlist
+	if r, err = count(); err != nil {
+		return r, err
 	}
-	text, err := synthesize(ctx, sources, f.Synthesis+" -top "+top+"; "+after, "stat.json")
-	if err != nil {
-		return nil, err
-	}
-	if r.Cells, err = readCells(text); err != nil {
-		return nil, err
-	}
-	if data, err := json.Marshal(r.Cells); err == nil && cacheErr == nil {
+	if data, err := json.Marshal(r); err == nil {
 		cache.Put(id, data)
 	}
-	r.Used = sumCells(r.Cells, f)
 	return r, nil
 }
 
-// version is the second word of yosys -V.
-func version(text string) string {
-	words := strings.Fields(text)
-	if len(words) < 2 {
-		return text
+// Units counts the cells of each instance in the module top, by the instance's name. The instances
+// are synthesized apart from each other; modules lists the names of their modules. It fails as
+// Synthesize does.
+func Units(ctx context.Context, sources map[string][]byte, top string, modules []string,
+	f fpga.Family) (map[string]map[fpga.Resource]int, error) {
+	v, err := Version(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return words[1]
+	var apart []string
+	for _, m := range modules {
+		apart = append(apart, m, `$paramod*\\`+m+"*") // with its own parameters, and with others
+	}
+	const instances, cells = "instances.il", "cells.json"
+	commands := fmt.Sprintf("hierarchy -top %[1]s; setattr -mod -set keep_hierarchy 1 %[2]s; select %[1]s; "+
+		"write_rtlil -selected %[3]s; select -clear; %[4]s -top %[1]s; tee -o %[5]s stat -json", top,
+		strings.Join(apart, " "), instances, f.Synthesis, cells)
+	return keep(sources, func() (map[string]map[fpga.Resource]int, error) {
+		texts, err := synthesize(ctx, sources, commands, instances, cells)
+		if err != nil {
+			return nil, err
+		}
+		return readUnits(texts[0], texts[1], f)
+	}, v, commands)
+}
+
+// readUnits sums up the resources of each instance, which stands in RTLIL, by the cells of its
+// module in Yosys' statistics.
+func readUnits(instances, cells []byte, f fpga.Family) (map[string]map[fpga.Resource]int, error) {
+	var stat struct {
+		Modules map[string]struct {
+			Cells map[string]int `json:"num_cells_by_type"`
+		}
+	}
+	if err := json.Unmarshal(cells, &stat); err != nil {
+		return nil, &tools.Error{Tool: "yosys", Text: string(cells), Err: err}
+	}
+	all := map[string]map[fpga.Resource]int{}
+	for line := range strings.Lines(string(instances)) {
+		if w := strings.Fields(line); len(w) == 3 && w[0] == "cell" {
+			all[strings.TrimPrefix(w[2], `\`)] = sumCells(stat.Modules[w[1]].Cells, f)
+		}
+	}
+	return all, nil
+}
+
+// Version is Yosys' version. It fails with *tools.MissingError.
+func Version(ctx context.Context) (string, error) {
+	if _, err := tools.FindForFPGA("yosys", "apt-get install yosys"); err != nil {
+		return "", err
+	}
+	out, err := tools.Run(ctx, "", "yosys", "-V")
+	words := strings.Fields(string(out))
+	if len(words) < 2 {
+		return string(out), err
+	}
+	return words[1], err
 }
 
 // Netlist is the module top as Verilog of the family's cells, without block RAM and multipliers,
@@ -86,10 +146,7 @@ func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.
 	if err := CheckNetlist(f); err != nil {
 		return nil, nil, err
 	}
-	if err := tools.Find("yosys", "yosys"); err != nil {
-		return nil, nil, err
-	}
-	program, err := exec.LookPath("yosys")
+	program, err := tools.FindForFPGA("yosys", "apt-get install yosys")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,8 +155,11 @@ func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.
 		return nil, nil, err
 	}
 	const file = "netlist.out"
-	netlist, err = synthesize(ctx, sources, f.Simulated+" -top "+top+"; write_verilog -noattr "+file, file)
-	return netlist, models, err
+	texts, err := synthesize(ctx, sources, f.Simulated+" -top "+top+"; write_verilog -noattr "+file, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return texts[0], models, nil
 }
 
 // CheckNetlist fails with *NoModelsError where Netlist does.
@@ -120,28 +180,30 @@ func (e *NoModelsError) Error() string {
 // BadInput reports that the input is at fault.
 func (*NoModelsError) BadInput() bool { return true }
 
-// synthesize runs Yosys' commands on sources, and returns the file that they write.
-func synthesize(ctx context.Context, sources map[string][]byte, commands, file string) (text []byte, err error) {
+// synthesize runs Yosys' commands on sources, and returns the files that they write.
+func synthesize(ctx context.Context, sources map[string][]byte, commands string,
+	written ...string) (texts [][]byte, err error) {
 	dir, remove, err := files.TempDir("")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	var verilog []string
-	for name, data := range sources {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			return nil, err
-		}
-		if strings.HasSuffix(name, ".v") {
-			verilog = append(verilog, name)
-		}
+	verilog, err := tools.WriteSources(dir, sources)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(verilog)
 	script := fmt.Sprintf("read_verilog -defer -sv %s; %s", strings.Join(verilog, " "), commands)
 	if _, err := tools.RunJobs(ctx, len(sources), dir, "yosys", "-q", "-p", script); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(filepath.Join(dir, file))
+	for _, name := range written {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
 }
 
 // readCells reads the cells by type of Yosys' statistics.

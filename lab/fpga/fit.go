@@ -1,0 +1,315 @@
+// Package fpga makes the models by which accelerators are sized before synthesis.
+package fpga
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ripc/codegen/verilog"
+	"ripc/compile"
+	"ripc/dataflow"
+	"ripc/dataflow/fold"
+	"ripc/graph"
+	"ripc/internal/models"
+	"ripc/lab/figures"
+	"ripc/lab/task"
+	"ripc/measure/yosys"
+	"ripc/schedule/machine"
+	"ripc/targets/fpga"
+)
+
+// Command returns the command fpga, with the command fit.
+func Command() *cobra.Command {
+	c := &cobra.Command{Use: "fpga", Short: "make the models of the sizes of accelerators"}
+	c.AddCommand(fitCommand())
+	return c
+}
+
+// fitCommand returns the command that fits the models.
+func fitCommand() *cobra.Command {
+	var family string
+	draws, most, kept := 2, len(networks()), false
+	c := &cobra.Command{Use: "fit", Short: "synthesize units, and fit the model of a family's cells to them",
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			for _, f := range fpga.Families() {
+				if most < 1 || most > len(networks()) || draws < 1 {
+					return fmt.Errorf("give at least 1 draw, and 1 to %d networks", len(networks()))
+				}
+				if f.Name == family || family == "" && f.Like == "" {
+					var err error
+					if !kept {
+						err = synthesizeDraws(c.Context(), f, networks()[:most], draws, c.OutOrStdout())
+					}
+					if err == nil {
+						err = fit(c.Context(), f, c.OutOrStdout())
+					}
+					if err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}}
+	c.Flags().StringVar(&family, "family", "", "the only family to fit; all without it")
+	c.Flags().IntVar(&draws, "draws", draws, "designs of each network, with folds drawn at random")
+	c.Flags().BoolVar(&kept, "kept", false, "fit to the units of the last time, without synthesis")
+	c.Flags().IntVar(&most, "networks", most, "the first networks of the list")
+	return c
+}
+
+// networks are the files in testdata with the layers of the fit.
+func networks() []string {
+	return []string{"fpga/every.json", "architectures/finn_mlp4_w1a1.onnx", "architectures/finn_mlp4_w1a2.onnx",
+		"architectures/keywords.onnx", "qonnx/brevitas_w2perchan_a4_dw.onnx", "qonnx/fire_concat_w1_a2.onnx",
+		"fpga/mlp4.json", "integers/tfl_block_s8.tflite", "architectures/bnn.onnx", "twin/unipolar2.json",
+		"architectures/finn_cnv4_w1a2.onnx", "architectures/finn_cnv4_w2a2.onnx"}
+}
+
+// sample is a synthesized unit, as the store keeps it.
+type sample struct {
+	Module string                `json:"module"`
+	Params map[string]int        `json:"params"`
+	In     []int                 `json:"in"` // bits of its streams
+	Out    []int                 `json:"out"`
+	Used   map[fpga.Resource]int `json:"used"`
+}
+
+func newSample(u *dataflow.Unit, used map[fpga.Resource]int) sample {
+	s := sample{Module: u.Module, Params: map[string]int{}, Used: used}
+	for _, p := range u.Params {
+		if v, ok := p.Value.(int); ok {
+			s.Params[p.Name] = v
+		}
+	}
+	for _, x := range u.In {
+		s.In = append(s.In, x.Width())
+	}
+	for _, x := range u.Out {
+		s.Out = append(s.Out, x.Width())
+	}
+	return s
+}
+
+// unit is the unit that the sample was made of.
+func (s sample) unit() *dataflow.Unit {
+	u := &dataflow.Unit{Module: s.Module}
+	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
+		u.Params = append(u.Params, dataflow.Param{Name: name, Value: s.Params[name]})
+	}
+	for _, w := range s.In {
+		u.In = append(u.In, &dataflow.Stream{Bits: w, Lanes: 1})
+	}
+	for _, w := range s.Out {
+		u.Out = append(u.Out, &dataflow.Stream{Bits: w, Lanes: 1})
+	}
+	return u
+}
+
+// store is the file of a family's samples.
+func store(f fpga.Family) string { return filepath.Join(task.Data, "points", "fpga-"+f.Name+".jsonl") }
+
+// Bounds of drawn engines, for synthesis in seconds: the bits of the products of a cycle, those of
+// the weights and thresholds in logic, and the words of weights.
+const (
+	mostProducts = 768
+	mostLogic    = 1 << 13
+	mostWords    = 4096
+)
+
+// draw is the design of s with folds, and places of weights, that are drawn at random; nil if no
+// folds are within the bounds.
+func draw(s *dataflow.Segment, random *rand.Rand) *dataflow.Design {
+	folds := map[string]dataflow.Fold{}
+	for _, st := range s.MVUs() {
+		m := st.Engine.(*dataflow.MVU)
+		legal := slices.DeleteFunc(m.Folds(), func(f dataflow.Fold) bool {
+			return f.PE*f.SIMD*m.XBits*m.WBits > mostProducts || m.Steps(f)*m.Blocks(f) > mostWords ||
+				m.AccBits(f)*m.Conv.Out<<m.YBits > mostLogic
+		})
+		if len(legal) == 0 {
+			return nil
+		}
+		f := legal[random.IntN(len(legal))]
+		f.Block = random.IntN(2) == 0 || m.Conv.Out*m.Vector()*m.WBits > mostLogic
+		folds[st.Name] = f
+	}
+	return dataflow.Build(s, folds)
+}
+
+// synthesize synthesizes the units of a design apart from each other.
+func synthesize(ctx context.Context, d *dataflow.Design, f fpga.Family) ([]sample, error) {
+	const top = "apart"
+	sources, err := verilog.Files(d, top)
+	if err != nil {
+		return nil, err
+	}
+	modules := map[string]bool{}
+	for _, u := range d.Units {
+		modules[u.Module] = true
+	}
+	used, err := yosys.Units(ctx, sources, top, slices.Sorted(maps.Keys(modules)), f)
+	if err != nil {
+		return nil, err
+	}
+	var all []sample
+	for _, u := range d.Units {
+		n, ok := used[u.Name]
+		if !ok {
+			return nil, fmt.Errorf("no cells of unit %s", u.Name)
+		}
+		all = append(all, newSample(u, n))
+	}
+	return all, nil
+}
+
+// synthesizeDraws draws designs of each network, and stores their units.
+func synthesizeDraws(ctx context.Context, f fpga.Family, networks []string, draws int, w io.Writer) error {
+	var all []sample
+	for i, name := range networks {
+		load := func(ctx context.Context) (*graph.Graph, error) {
+			return models.Load(ctx, filepath.Join("testdata", name), compile.Options{})
+		}
+		g, err := compile.Fused(ctx, load, compile.Options{})
+		if err != nil {
+			return err
+		}
+		s, err := dataflow.NewSegment(g)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for k := range draws {
+			d := draw(s, rand.New(rand.NewPCG(uint64(i), uint64(k))))
+			if d == nil {
+				break // its thresholds alone are too large
+			}
+			some, err := synthesize(ctx, d, f)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			all = append(all, some...)
+			fmt.Fprintf(w, "%s: %s, %d units\n", f.Name, name, len(all))
+		}
+	}
+	if err := os.Remove(store(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return figures.AppendLines(store(f), all)
+}
+
+// fit writes the model of a family, of its stored samples.
+func fit(ctx context.Context, f fpga.Family, w io.Writer) error {
+	version, err := yosys.Version(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := figures.ReadLines[sample](store(f))
+	if err != nil {
+		return err
+	}
+	m := &fold.Model{Family: f.Name, Tool: "yosys " + version, Date: time.Now().Format(time.DateOnly), Units: len(all)}
+	m.BlockFrom = split(all, func(s sample) (int, bool, bool) {
+		n := fold.WrittenBits(s.unit())
+		return n, s.Used[fpga.RAMKbits] > 0, n > 0 && s.Module != "mvu"
+	})
+	m.ProductFrom = split(all, func(s sample) (int, bool, bool) {
+		u := s.unit()
+		return u.Int("XB") + u.Int("WB"), s.Used[fpga.DSPs] > 0, u.Module == "mvu" && u.Int("WB") > 1
+	})
+	m.LUTs = fitCells(m, all, f, fpga.LUTs, w)
+	m.FFs = fitCells(m, all, f, fpga.FFs, w)
+	text, err := json.MarshalIndent(m, "", "  ")
+	return errors.Join(err, os.WriteFile(filepath.Join(fold.Dir, f.Name+".json"), append(text, '\n'), 0o644))
+}
+
+// split is the least value from which on samples are in a class, with the fewest samples that
+// disagree. of says the value of a sample, whether it is in the class, and whether it counts.
+func split(all []sample, of func(sample) (value int, in, counts bool)) int {
+	values := map[int]bool{math.MaxInt32: true}
+	for _, s := range all {
+		if v, _, counts := of(s); counts {
+			values[v] = true
+		}
+	}
+	best, fewest, before := 0, math.MaxInt, 0
+	for _, at := range slices.Sorted(maps.Keys(values)) {
+		wrong := 0
+		for _, s := range all {
+			if v, in, counts := of(s); counts && (v >= at) != in {
+				wrong++
+			}
+		}
+		if wrong < fewest {
+			best, fewest = halfway(before, at), wrong
+		}
+		before = at
+	}
+	return best
+}
+
+// halfway is the mean of neighbouring samples, or the end of all.
+func halfway(before, at int) int {
+	if at == math.MaxInt32 {
+		return at
+	}
+	return (before + at + 1) / 2
+}
+
+// fitCells finds the cells of a resource for 1 of each term, by module, and prints how far they are
+// off.
+func fitCells(m *fold.Model, all []sample, f fpga.Family, r fpga.Resource, w io.Writer) map[string]map[string]float64 {
+	by := map[string][]sample{}
+	for _, s := range all {
+		by[s.Module] = append(by[s.Module], s)
+	}
+	prices := map[string]map[string]float64{}
+	for _, module := range slices.Sorted(maps.Keys(by)) {
+		names := map[string]bool{}
+		for _, s := range by[module] {
+			for term := range m.Terms(s.unit(), f) {
+				names[term] = true
+			}
+		}
+		terms := slices.Sorted(maps.Keys(names))
+		var rows []machine.Sample
+		for _, s := range by[module] {
+			x := machine.Sample{Cost: float64(max(1, s.Used[r]))}
+			x.Weight = math.Sqrt(x.Cost) // a large unit counts more, but not as its size does
+			t := m.Terms(s.unit(), f)
+			for _, term := range terms {
+				x.Counts = append(x.Counts, t[term])
+			}
+			rows = append(rows, x)
+		}
+		prices[module] = map[string]float64{}
+		for i, p := range machine.Fit(rows) {
+			if p > 0 {
+				prices[module][terms[i]] = math.Round(p*1e4) / 1e4
+			}
+		}
+		sum, got, off := 0.0, 0.0, 0.0
+		for i, s := range by[module] {
+			v := 0.0
+			for j, term := range terms {
+				v += rows[i].Counts[j] * prices[module][term]
+			}
+			sum, got, off = sum+rows[i].Cost, got+v, off+math.Abs(v-float64(s.Used[r]))
+		}
+		fmt.Fprintf(w, "%s %s %s: %d units, %.0f cells, estimated %.0f, off by %.1f %%\n", f.Name, module,
+			strings.ToUpper(string(r)), len(rows), sum, got, 100*off/sum)
+	}
+	return prices
+}
