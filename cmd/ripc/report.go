@@ -93,6 +93,7 @@ figures are printed as one JSON object; the page has them too.`,
 	cmd.Flags().StringVar(&before, "compare", "",
 		"an earlier page of the network, `OLD.html`, to show the changes since then")
 	f.threadsFlag(cmd, &r.Threads)
+	f.foldFlags(cmd)
 	f.register(cmd)
 	f.foldFlags(cmd)
 	return cmd

@@ -145,7 +145,7 @@ endmodule
 		return string(out)
 	}
 	run("iverilog", args...)
-	if out := run("vvp", "-n", "test.out"); strings.Contains(out, "is") || strings.Contains(out, "takes") {
+	if out := run("vvp", "-n", "test.out"); strings.Contains(out, "want ") || strings.Contains(out, "last is") || strings.Contains(out, "takes too") {
 		t.Error(out)
 	}
 	for _, name := range []string{"serial.txt", "axi.txt", "again.txt"} {

@@ -114,7 +114,7 @@ func build(ctx context.Context, sources map[string][]byte, options []string) (di
 	}()
 	args := append(options, "--cc", "--exe", "--build", "-O3", "-CFLAGS", "-O1", "-Wno-fatal", "-Wno-lint",
 		"-Wno-style", "--noassert", "--x-assign", "fast", "--x-initial", "fast", "-Mdir", "obj", "-o", "sim")
-	names, err := tools.WriteSources(dir, sources, ".v", ".cpp")
+	names, err := tools.WriteSources(dir, sources)
 	if err != nil {
 		return dir, remove, err
 	}

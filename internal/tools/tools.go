@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"ripc/internal/files"
@@ -61,13 +62,13 @@ func FindForFPGA(name, install string) (string, error) {
 	return Find("for accelerators on FPGAs", install+"` or `scripts/setup-fpga.sh", name, "yowasp-"+name)
 }
 
-// WriteSources writes sources into a folder, and lists the names of those of some kinds, such as ".v".
-func WriteSources(dir string, sources map[string][]byte, kinds ...string) (names []string, err error) {
+// WriteSources writes sources into a folder, and lists the names of those in Verilog and C++.
+func WriteSources(dir string, sources map[string][]byte) (names []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		if err := os.WriteFile(filepath.Join(dir, name), sources[name], 0o666); err != nil {
 			return nil, err
 		}
-		if slices.Contains(kinds, filepath.Ext(name)) {
+		if strings.HasSuffix(name, ".v") || strings.HasSuffix(name, ".cpp") {
 			names = append(names, name)
 		}
 	}

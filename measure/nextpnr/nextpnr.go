@@ -59,7 +59,8 @@ func programs(f fpga.Family) (route, pack string, err error) {
 }
 
 // Route places and routes the netlist of a file in folder dir, at a clock. constraints is a file
-// with pins there; "" leaves all to nextpnr.
+// with pins there; "" leaves all to nextpnr. Both are given by name, as the nextpnr of PyPI sees
+// no folder but its own.
 func Route(ctx context.Context, dir, netlist, constraints string, t fpga.Target, mhz float64) (*Result, error) {
 	if err := Check(t); err != nil {
 		return nil, err
@@ -69,10 +70,10 @@ func Route(ctx context.Context, dir, netlist, constraints string, t fpga.Target,
 	if err != nil {
 		return nil, err
 	}
-	args := slices.Concat([]string{p.Device, "--package", p.Package, "--json", netlist, "--freq", fmt.Sprint(mhz),
-		"--timing-allow-fail", "--report", "report.json", "-q"}, f.RouteOptions)
+	args := slices.Concat([]string{p.Device, "--package", p.Package, "--json", filepath.Base(netlist), "--freq",
+		fmt.Sprint(mhz), "--timing-allow-fail", "--report", "report.json", "-q"}, f.RouteOptions)
 	if constraints != "" {
-		args = append(args, "--"+f.Constraints, constraints)
+		args = append(args, "--"+f.Constraints, filepath.Base(constraints))
 	}
 	if _, err := tools.Run(ctx, dir, route, args...); err != nil {
 		return nil, err

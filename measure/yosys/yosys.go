@@ -188,7 +188,7 @@ func synthesize(ctx context.Context, sources map[string][]byte, commands string,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	verilog, err := tools.WriteSources(dir, sources, ".v")
+	verilog, err := tools.WriteSources(dir, sources)
 	if err != nil {
 		return nil, err
 	}
