@@ -61,7 +61,7 @@ type chooser struct {
 	*agreement
 	coupling *lower.Coupling
 	usual    assignment
-	measured map[place]bool // stages without a tuner that were measured
+	unknown  map[place]bool // stages without a tuner that were not measured
 	stages   []string
 	costs    map[state]float64 // of programs that were lowered
 	moves    []assignment
@@ -79,8 +79,7 @@ type state struct {
 }
 
 func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*chooser, error) {
-	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), measured: map[place]bool{},
-		costs: map[state]float64{}}
+	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), unknown: map[place]bool{}, costs: map[state]float64{}}
 	o := a.network.options(nil)
 	var err error
 	if c.coupling, err = lower.Couple(a.network.Graph, o); err != nil {
@@ -90,8 +89,8 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 	for _, s := range programs[0].Stages {
 		if m, err := a.cheapest(ctx, programs[0], programs[0].FuncByName(s.Func)); err != nil {
 			return nil, err
-		} else if m != nil {
-			c.measured[placeOf(s)] = true
+		} else if m == nil {
+			c.unknown[placeOf(s)] = true
 		}
 	}
 	for _, p := range programs {
@@ -101,8 +100,8 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 	}
 	free := lower.Free(a.network.Graph, o)
 	maps.DeleteFunc(free, func(layer string, _ []layout.Algorithm) bool {
-		return !slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool {
-			return s.Name == layer && c.measured[placeOf(s)]
+		return !slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool { // it may be part of another stage
+			return s.Name == layer && !c.unknown[placeOf(s)]
 		})
 	})
 	for _, layer := range slices.Sorted(maps.Keys(free)) {
@@ -123,8 +122,7 @@ func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*ch
 }
 
 // learn notes the costs of the stages of p. by has the algorithms of its layers. A stage that was
-// not measured costs nothing if that is so without a tuner, too, or if it is part of another stage
-// there.
+// not measured costs nothing if that is so without a tuner, too.
 func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) error {
 	costs := map[string]float64{}
 	for _, s := range p.Stages {
@@ -134,7 +132,7 @@ func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) error
 			return err
 		case m != nil:
 			costs[s.Name] += m.cost
-		case c.measured[placeOf(s)]:
+		case !c.unknown[placeOf(s)]:
 			costs[s.Name] = math.Inf(1)
 		}
 	}
