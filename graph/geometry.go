@@ -106,11 +106,14 @@ func (a *FusedConv) SumBound() int64 {
 
 // Sums are the smallest and the largest sum of output channel o, with Add (bconv2d).
 func (a *FusedConv) Sums(o int) (lo, hi int64) {
-	weights := make([]float32, a.Ints.Len()/a.Out)
-	a.Ints.column(o, a.Out, weights)
-	for _, w := range weights {
-		p, q := int64(w)*int64(a.X.Min), int64(w)*int64(a.X.Max)
-		lo, hi = lo+min(p, q), hi+max(p, q)
+	var buf [piece]float32
+	for i, n := 0, a.Ints.Len()/a.Out; i < n; i += piece {
+		weights := buf[:min(piece, n-i)]
+		a.Ints.column(i*a.Out+o, a.Out, weights)
+		for _, w := range weights {
+			p, q := int64(w)*int64(a.X.Min), int64(w)*int64(a.X.Max)
+			lo, hi = lo+min(p, q), hi+max(p, q)
+		}
 	}
 	if a.Add != nil {
 		lo, hi = lo+int64(a.Add[o]), hi+int64(a.Add[o])
