@@ -95,7 +95,6 @@ figures are printed as one JSON object; the page has them too.`,
 	f.threadsFlag(cmd, &r.Threads)
 	f.foldFlags(cmd)
 	f.register(cmd)
-	f.foldFlags(cmd)
 	return cmd
 }
 
