@@ -25,6 +25,8 @@ var notRun = []struct{ command, why string }{
 	{"bin/ripc verify testdata/fpga/shortcuts.json --target pynq-z2", "the same"},
 	{"bin/ripc compile testdata/fpga/mlp4.json --target icebreaker", "needs nextpnr, and takes a minute"},
 	{"bin/ripc bench testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Yosys, and takes a minute"},
+	{"bin/ripc tune testdata/fpga/mlp4.json --target pynq-z2", "needs Yosys, and takes minutes"},
+	{"bin/ripc compile testdata/fpga/mlp4.json --target pynq-z2 --cycles 64 --records", "reads what the command before writes"},
 	{"bin/ripc eval testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator"},
 	{"go mod ", "fetches modules; the test writes a go.mod with this module's versions"},
 	{"go test ", "the test that it names runs as such"},

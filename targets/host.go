@@ -97,8 +97,10 @@ func family(t Target, has map[string]bool) string {
 	if t.MultipliesBytes() {
 		name += "-dots"
 	}
-	if has["avx512bf16"] {
-		name += "-bf16"
+	for _, feature := range []string{"bf16", "vp2intersect"} {
+		if has["avx512"+feature] {
+			name += "-" + feature
+		}
 	}
 	return name
 }

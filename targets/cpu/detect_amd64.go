@@ -26,7 +26,8 @@ func reported(has func(...cpuid.FeatureID) bool) map[string]bool {
 		"avx512vbmi": cpuid.AVX512VBMI, "avx512vbmi2": cpuid.AVX512VBMI2, "avx512vnni": cpuid.AVX512VNNI,
 		"avx512bitalg": cpuid.AVX512BITALG, "avx512vpopcntdq": cpuid.AVX512VPOPCNTDQ,
 		"avx512bf16": cpuid.AVX512BF16, "avx512fp16": cpuid.AVX512FP16, "evex512": cpuid.AVX512F,
-		"movdiri": cpuid.MOVDIRI, "movdir64b": cpuid.MOVDIR64B, "serialize": cpuid.SERIALIZE,
+		"avx512vp2intersect": cpuid.AVX512VP2INTERSECT,
+		"movdiri":            cpuid.MOVDIRI, "movdir64b": cpuid.MOVDIR64B, "serialize": cpuid.SERIALIZE,
 		"cldemote": cpuid.CLDEMOTE, "waitpkg": cpuid.WAITPKG,
 	}
 	table := map[string]bool{"64bit": true}
