@@ -48,7 +48,7 @@ func AccelerateByCore(ctx context.Context, path string, o Options, design string
 	if err != nil {
 		return nil, err
 	}
-	return accelerator.NewCore(g, t, design, o)
+	return accelerator.NewCore(ctx, g, t, design, o)
 }
 
 // fusedFor is the fused graph of the model at path, and the board that o names; o loses it.

@@ -85,6 +85,9 @@ func (a *Accelerator) choose(s *dataflow.Segment, f FoldOptions) (fold.Point, er
 		if folds, ok := a.recorded(s, cycles, f.Trials); ok {
 			return fold.Exact(s, folds, a.Target), nil
 		}
+		if len(f.Trials) > 0 {
+			a.Notes = append(a.Notes, "the records have no such choice for this network and "+a.Target.Part.Name)
+		}
 	}
 	switch {
 	case f.Cycles != 0:

@@ -35,25 +35,30 @@ const AutoDesign = "auto"
 // NewCore makes the program of g, a graph of compile.Fused, for a design of the core, by its name.
 // It fails with *dataflow.NoSegmentError, *network.RefusalError, *network.SpaceError or
 // *OptionError.
-func NewCore(g *graph.Graph, t fpga.Target, design string, o compile.Options) (*Core, error) {
+func NewCore(ctx context.Context, g *graph.Graph, t fpga.Target, design string, o compile.Options) (*Core, error) {
 	s, err := dataflow.NewSegment(g)
 	if err != nil {
 		return nil, err
 	}
-	c, err := core.Parse(design)
-	if design == AutoDesign {
-		front, why := program.Front(s, t)
-		if why != nil {
-			return nil, why
-		}
-		c, err = front[len(front)-1].Config, nil
-	}
-	if err != nil {
-		return nil, &OptionError{"core", err.Error()}
-	}
 	o.Target = ""
 	k := &Core{Target: t, Graph: g, options: o}
-	k.Network, err = program.New(s, c, true)
+	if design != AutoDesign {
+		c, err := core.Parse(design)
+		if err != nil {
+			return nil, &OptionError{"core", err.Error()}
+		}
+		k.Network, err = program.New(ctx, s, c, true)
+		return k, err
+	}
+	front, err := program.Front(ctx, s, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Backward(front) { // a design's memories may be too small for a layer's tiles
+		if k.Network, err = program.New(ctx, s, p.Config, true); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
 	return k, err
 }
 

@@ -122,6 +122,18 @@ func best(all []Trial, t fpga.Target) []Trial {
 	return front
 }
 
+// legal reports whether t has a legal fold of each layer of s: a file may be damaged.
+func (t Trial) legal(s *dataflow.Segment) bool {
+	for _, st := range s.MVUs() {
+		f, ok := t.Folds[st.Name]
+		f.Block = false
+		if !ok || !slices.Contains(st.Engine.(*dataflow.MVU).Folds(), f) {
+			return false
+		}
+	}
+	return true
+}
+
 // recorded finds the folds that f asks for among trials: the cheapest within its cycles, or the
 // fastest that the part holds. ok is false if there are none of this network and part.
 func (a *Accelerator) recorded(s *dataflow.Segment, cycles int,
@@ -129,7 +141,7 @@ func (a *Accelerator) recorded(s *dataflow.Segment, cycles int,
 	var some []Trial
 	key := Key(s)
 	for _, t := range trials {
-		if t.Network == key && t.Part == a.Target.Part.Name && (cycles == 0 || t.Cycles <= cycles) &&
+		if t.Network == key && t.Part == a.Target.Part.Name && t.legal(s) && (cycles == 0 || t.Cycles <= cycles) &&
 			(cycles > 0 || t.Cost(a.Target.Family).Fits(a.Target)) {
 			some = append(some, t)
 		}

@@ -28,7 +28,13 @@ func TestTrials(t *testing.T) {
 	wide := trial(7, 1000, 1e6) // does not fit
 	other := trial(2, 1, 1)
 	other.Part = "another"
-	all := []accelerator.Trial{large, small, fast, wide, other}
+	illegal, none := trial(4, 900, 1), trial(4, 900, 1)
+	for name, f := range illegal.Folds {
+		f.PE, f.SIMD = 0, 5
+		illegal.Folds[name] = f
+	}
+	none.Folds = nil
+	all := []accelerator.Trial{large, small, fast, wide, other, illegal, none}
 	for _, c := range []struct {
 		o    accelerator.FoldOptions
 		want accelerator.Trial

@@ -1,6 +1,6 @@
-/* {{.Name}}.h: the network "{{comment .Program}}" in kernels of OpenCL, compiled by ripc {{comment .Compiler}} for {{comment .Target}}. Generated; do not edit.
+/* The network "{{comment .Program}}" in kernels of OpenCL, compiled by ripc {{comment .Compiler}} for {{comment .Target}}. Generated; do not edit.
  *
- * The program brings context, queue and the buffers of inputs and outputs. {{.Name}}.c needs OpenCL 1.2 and nothing else.
+ * The program brings context, queue and the buffers of inputs and outputs. The C file beside this header needs OpenCL 1.2 and nothing else.
  *
  *     {{.Name}}_network *net;
  *     cl_int status = {{.Name}}_create(context, device, &net, NULL, 0);

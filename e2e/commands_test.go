@@ -28,6 +28,7 @@ var notRun = []struct{ command, why string }{
 	{"bin/ripc tune testdata/fpga/mlp4.json --target pynq-z2", "needs Yosys, and takes minutes"},
 	{"bin/ripc compile testdata/fpga/mlp4.json --target pynq-z2 --cycles 64 --records", "reads what the command before writes"},
 	{"bin/ripc eval testdata/qonnx/digits_w1a2.onnx --target pynq-z2", "needs Verilator"},
+	{"bin/ripc verify examples/digits/digits.json --target webgpu", "TestWebGPUOnDevice does so"},
 	{"go mod ", "fetches modules; the test writes a go.mod with this module's versions"},
 	{"go test ", "the test that it names runs as such"},
 	{"go run ./examples/networks ", "writes large networks; the tests there write the small twins"},

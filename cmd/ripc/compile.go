@@ -14,6 +14,7 @@ import (
 	"ripc/graph"
 	"ripc/internal/human"
 	"ripc/lower/layout"
+	"ripc/targets"
 )
 
 type compileOptions struct {
@@ -36,8 +37,12 @@ func compileCommand() *cobra.Command {
   so     shared library      a      static library     h  C header of these
   o      relocatable object  ll     LLVM IR            s  assembly
   c      one file of C99     ripir  the scheduled program in ripc's own IR
+  hpp    header of C++       rs     constants of Rust  zip  a library for boards' tools
+  wasm   a module            npm    a package          html a page with the network
+  ripc   a bundle for devices; cl, ptx and wgsl are its kernels alone
 
-For chips without an operating system these are PREFIX.c and PREFIX.h.
+For chips without an operating system the default is PREFIX.c and PREFIX.h, for devices
+PREFIX.ripc. For boards with an FPGA the kinds are v, h, c and bit, in a folder PREFIX.
 Files appear together when everything is done, or not at all. With --print-after none are
 written unless --emit or -o asks for them; -o - prints one kind of text.`,
 		Example: `  ripc compile examples/digits/digits.json --target rpi3 -o build/digits
@@ -49,8 +54,8 @@ written unless --emit or -o asks for them; -o - prints one kind of text.`,
 	fs := cmd.Flags()
 	fs.StringVarP(&o.prefix, "output", "o", "", "path of the files without their extension (default the model's "+
 		"name), or - for standard output")
-	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", or \"c,h\" where "+
-		"there are no libraries)")
+	fs.StringVar(&o.emit, "emit", "", "kinds of files, separated by commas (default \"so,h\", where there are "+
+		"no libraries \"c,h\", \"ripc\" or \"v,h\")")
 	fs.BoolVar(&o.noDescribe, "no-describe", false,
 		"leave the description out: a few KiB less, but only programs that were written for the network can load it "+
 			"(not run, bench, inspect, runtime.Load)")
@@ -101,7 +106,10 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		opt.Emit = append(slices.Clone(kinds), ripc.CodeText(o.target, o.backend))
 	}
 	toStdout := o.prefix == "-"
+	device, _ := targets.Lookup(o.target)
 	switch {
+	case o.noDescribe && device.IsDevice():
+		return usagef("--no-describe: files for %s need the description, which says how kernels are launched", o.target)
 	case toStdout && (len(kinds) != 1 || !slices.Contains(texts(), string(kinds[0]))):
 		return usagef("--output -: standard output takes one kind of text: --emit with one of %s",
 			strings.Join(texts(), ", "))
@@ -183,7 +191,9 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 }
 
 // texts lists the kinds of files that can be printed.
-func texts() []string { return []string{"h", "hpp", "rs", "ll", "s", "c", "ripir"} }
+func texts() []string {
+	return []string{"h", "hpp", "rs", "ll", "s", "c", "cl", "ptx", "wgsl", "ripir"}
+}
 
 // longestName is the largest length of a file's name in bytes, less room for an extension.
 const longestName = 240

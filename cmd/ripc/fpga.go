@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"ripc"
 	"ripc/internal/files"
 	"ripc/internal/human"
+	"ripc/targets"
 	"ripc/targets/fpga"
 )
 
@@ -42,7 +44,7 @@ func (f *compileFlags) foldFlags(cmd *cobra.Command) {
 		fs.IntVar(&o.Reuse, "reuse", 0, "`N`, the reuse factor: the cycles that each layer may take for a position")
 		fs.StringArrayVar(&o.Folds, "fold", nil, "`LAYER=PExSIMD,...`: rows and elements a cycle, for every layer")
 		fs.BoolVar(&o.Fit, "fit", false, "the fastest accelerator that fits by estimate (the default)")
-		if cmd.Name() != "run" && cmd.Name() != "eval" {
+		if !slices.Contains([]string{"run", "eval", "report"}, cmd.Name()) {
 			fs.StringVar(&f.fold.core, "core", "", "`DESIGN|auto`: a program for an instruction core, not engines")
 		}
 	}
@@ -67,8 +69,12 @@ func (f *foldFlags) check() error {
 			return usagef("--%s %v: give a number above 0, at most %v", name, v, most)
 		}
 	}
-	if f.set.Changed("fold") && strings.Join(f.Folds, "") == "" || f.set.Changed("fit") && !f.Fit {
-		return usagef("%s: give it a value that chooses folds, or leave it out", given[0])
+	if f.set.Changed("fold") && strings.Join(f.Folds, "") == "" || f.set.Changed("fit") && !f.Fit ||
+		f.set.Changed("core") && f.core == "" {
+		return usagef("%s: give it a value that chooses folds or a core, or leave it out", given[0])
+	}
+	if f.core != "" && (f.set.Changed("clock") || len(f.Trials) > 0) {
+		return usagef("--core: --clock and --records are for accelerators of engines")
 	}
 	return nil
 }
@@ -77,6 +83,9 @@ func (f *foldFlags) check() error {
 func (f *compileFlags) checkFPGA() error {
 	isFPGA := ripc.IsFPGA(f.target)
 	if f.fold != nil && !isFPGA {
+		if _, err := targets.Lookup(cmp.Or(f.target, targets.HostName)); err != nil {
+			return err
+		}
 		for _, n := range f.fold.names {
 			if f.fold.set.Changed(n) {
 				return usagef("--%s is for targets with an FPGA: give --target with one of %s", n,
@@ -128,7 +137,8 @@ func readTrials(path string) ([]ripc.FoldTrial, error) {
 	var all []ripc.FoldTrial
 	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
 		var t ripc.FoldTrial
-		if err := json.Unmarshal(line, &t); err != nil || t.Network == "" || len(t.Folds) == 0 {
+		if err := json.Unmarshal(line, &t); err != nil || t.Network == "" || len(t.Folds) == 0 ||
+			t.Cycles <= 0 || len(t.Used) == 0 || slices.Min(slices.Collect(maps.Values(t.Used))) < 0 {
 			return nil, usagef("--records %s: line %d is no record of folds, as `ripc tune` writes them", path, i+1)
 		}
 		all = append(all, t)

@@ -29,6 +29,9 @@ async function startWorker(message) {
 }
 
 export const load = ({threads = 1} = {}) => {
+  if (!Number.isInteger(threads) || threads < 1 || threads > 256) {
+    throw new RangeError(`threads: ${threads} is no whole number from 1 to 256`);
+  }
   if (threads > 1 && !isNode && !globalThis.crossOriginIsolated) {
     console.warn("the page is not cross-origin isolated, so its networks have one thread");
     threads = 1;

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -28,10 +29,13 @@ func (*NoDesignError) BadInput() bool { return true }
 
 // Front lists designs for s that fit t, by rising LUTs and falling steps: each has fewer steps than
 // all designs with fewer LUTs. It fails with *NoDesignError.
-func Front(s *dataflow.Segment, t fpga.Target) ([]Point, error) {
+func Front(ctx context.Context, s *dataflow.Segment, t fpga.Target) ([]Point, error) {
 	var front []Point
 	why := "none fits, or none was estimated for family " + t.Family.Name
 	for _, d := range core.Designs(t) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		n := &Network{Segment: s, Program: core.Program{Config: d.Config}, tensors: map[string]*tensor{}}
 		err := n.plan()
 		var layers []*layer

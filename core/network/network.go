@@ -6,6 +6,7 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,7 +42,7 @@ const Latency = 16
 
 // New makes the program of s on a design. tune says whether to search schedules; without, every
 // layer has the plain one. It fails with *RefusalError or *SpaceError.
-func New(s *dataflow.Segment, c core.Config, tune bool) (*Network, error) {
+func New(ctx context.Context, s *dataflow.Segment, c core.Config, tune bool) (*Network, error) {
 	n := &Network{Segment: s, Program: core.Program{Config: c}, tensors: map[string]*tensor{}}
 	if err := n.plan(); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func New(s *dataflow.Segment, c core.Config, tune bool) (*Network, error) {
 			return nil, err
 		}
 		if tune {
-			if err := l.search(c, &done); err != nil {
+			if err := l.search(ctx, c, &done); err != nil {
 				return nil, err
 			}
 		}
@@ -87,8 +88,11 @@ func New(s *dataflow.Segment, c core.Config, tune bool) (*Network, error) {
 
 // search goes from the plain schedule to better ones, one choice at a time, until none is better.
 // Cycles are exact, so nothing has to be measured.
-func (l *layer) search(c core.Config, best *Layer) error {
+func (l *layer) search(ctx context.Context, c core.Config, best *Layer) error {
 	try := func(s Schedule) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		cycles, err := l.cycles(c, s, Latency, best.Cycles)
 		if space := (*SpaceError)(nil); errors.As(err, &space) || errors.Is(err, errSlow) {
 			return nil

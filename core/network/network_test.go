@@ -101,7 +101,7 @@ func TestTuned(t *testing.T) {
 			s := segment(t, name)
 			plain := 0
 			for _, tune := range []bool{false, true} {
-				n, err := New(s, core.Default(), tune)
+				n, err := New(t.Context(), s, core.Default(), tune)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -140,7 +140,7 @@ func TestNetworks(t *testing.T) {
 			continue
 		}
 		for _, c := range []core.Config{core.Default(), small} {
-			n, err := New(s, c, false)
+			n, err := New(t.Context(), s, c, false)
 			refusal, space := (*RefusalError)(nil), (*SpaceError)(nil)
 			switch {
 			case errors.As(err, &refusal) || errors.As(err, &space):
