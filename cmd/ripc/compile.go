@@ -37,8 +37,8 @@ func compileCommand() *cobra.Command {
   so     shared library      a      static library     h  C header of these
   o      relocatable object  ll     LLVM IR            s  assembly
   c      one file of C99     ripir  the scheduled program in ripc's own IR
-  hpp    header of C++       rs     constants of Rust  zip  a library for boards' tools
-  wasm   a module            npm    a package          html a page with the network
+  hpp    C++ header          rs     constants of Rust  zip   library of a board
+  wasm   module              npm    package            html  page with the network
   ripc   a bundle for devices; cl, ptx and wgsl are its kernels alone
 
 For chips without an operating system the default is PREFIX.c and PREFIX.h, for devices
