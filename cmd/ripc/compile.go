@@ -38,7 +38,7 @@ func compileCommand() *cobra.Command {
   o      relocatable object  ll     LLVM IR            s  assembly
   c      one file of C99     ripir  the scheduled program in ripc's own IR
   hpp    C++ header          rs     constants of Rust  zip   library of a board
-  wasm   module              npm    package            html  page with the network
+  wasm   module              npm    package            html  page
   ripc   a bundle for devices; cl, ptx and wgsl are its kernels alone
 
 For chips without an operating system the default is PREFIX.c and PREFIX.h, for devices
