@@ -37,7 +37,7 @@ func compileCommand() *cobra.Command {
   so     shared library      a      static library     h  C header of these
   o      relocatable object  ll     LLVM IR            s  assembly
   c      one file of C99     ripir  the scheduled program in ripc's own IR
-  hpp    C++ header          rs     constants of Rust  zip   library of a board
+  hpp    C++ header          rs     constants of Rust  zip   C library
   wasm   module              npm    package            html  page
   ripc   a bundle for devices; cl, ptx and wgsl are its kernels alone
 
