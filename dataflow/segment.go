@@ -140,9 +140,7 @@ func (r *run) prefix(g *graph.Graph, index *graph.Index, n int) *Segment {
 		if len(c.stages) == 0 {
 			s.aliases[c.output()] = c.inputs[0]
 		}
-		for _, st := range c.stages {
-			s.Stages = append(s.Stages, st)
-		}
+		s.Stages = append(s.Stages, c.stages...)
 	}
 	var leaving []string
 	for _, c := range r.list[:n] {

@@ -53,9 +53,7 @@ func (d testbed) on(t *testing.T, fs, scheduled []*ir.Func) *library {
 		t.Fatal(err)
 	}
 	p := program(fs)
-	for i, f := range scheduled {
-		p.Funcs[i] = f
-	}
+	copy(p.Funcs, scheduled)
 	for i, f := range p.Funcs[len(fs):] {
 		p.Funcs[len(fs)+i] = plainest(f, tg)
 	}
