@@ -55,22 +55,22 @@ func (w *writer) deviceKernel(d deps.Device, l describe.Launch, scratch map[stri
 		lines = append(lines,
 			fmt.Sprintf("%sconst %s = (%s)(scratch + at + %d);", t, w.name(b.Name), t, scratch[b.Name]))
 	}
-	w.line("__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))", l.Threads)
-	w.line("void %s(%s, __global uchar *restrict scratch, const ulong at)", l.Kernel, strings.Join(params, ", "))
-	w.open("{")
+	w.Line("__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))", l.Threads)
+	w.Line("void %s(%s, __global uchar *restrict scratch, const ulong at)", l.Kernel, strings.Join(params, ", "))
+	w.Open("{")
 	for _, text := range lines {
-		w.line("%s", text)
+		w.Line("%s", text)
 	}
 	for s := range ir.Stmts(w.kernel.Body) {
 		if a, ok := s.(*ir.Alloc); ok && a.Buf.Space == ir.Shared { // at the top, as the language has it
-			w.line("__local %s %s[%d];", Memory(a.Buf.Type), w.name(a.Buf.Name), max(a.Buf.Elems(), 1))
+			w.Line("__local %s %s[%d];", Memory(a.Buf.Type), w.name(a.Buf.Name), max(a.Buf.Elems(), 1))
 		}
 	}
-	w.line("const int tid = (int)get_local_id(0);")
-	w.line("const uint none = (uint)(at >> 63); /* 0, but no compiler knows */")
+	w.Line("const int tid = (int)get_local_id(0);")
+	w.Line("const uint none = (uint)(at >> 63); /* 0, but no compiler knows */")
 	w.positions(w.kernel.Blocks, "(int)get_group_id(0)")
 	w.stmt(w.kernel.Body)
-	w.close("}")
+	w.Close("}")
 }
 
 // positions declares the variables of loops, which number number in row-major order.
@@ -93,7 +93,7 @@ func (w *writer) positions(loops []*ir.For, number string) {
 		if i > 0 {
 			text += fmt.Sprintf(" %% %d", l.Extent)
 		}
-		w.line("const int %s = %s;", w.name(l.Var), text)
+		w.Line("const int %s = %s;", w.name(l.Var), text)
 	}
 }
 
@@ -106,10 +106,10 @@ func (w *writer) deviceStmt(s ir.Stmt) bool {
 			return true
 		}
 		if w.inPhase {
-			w.open("{")
-			w.line("%s %s[%d];", Memory(a.Buf.Type), w.name(a.Buf.Name), max(a.Buf.Elems(), 1))
+			w.Open("{")
+			w.Line("%s %s[%d];", Memory(a.Buf.Type), w.name(a.Buf.Name), max(a.Buf.Elems(), 1))
 			w.stmt(a.Body)
-			w.close("}")
+			w.Close("}")
 			delete(w.vars, a.Buf.Name)
 			return true
 		}
@@ -118,7 +118,7 @@ func (w *writer) deviceStmt(s ir.Stmt) bool {
 		return false
 	}
 	if _, ok := s.(*ir.Barrier); ok {
-		w.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
+		w.Line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
 		return true
 	}
 	p, ok := deps.AsPhase(s)
@@ -126,19 +126,19 @@ func (w *writer) deviceStmt(s ir.Stmt) bool {
 		return false
 	}
 	before := w.ranges
-	w.open("{")
+	w.Open("{")
 	w.positions(p.Loops, "tid")
 	guarded := p.Threads() < w.kernel.Threads
 	if guarded {
-		w.open("if (tid < %d) {", p.Threads())
+		w.Open("if (tid < %d) {", p.Threads())
 	}
 	w.inPhase = true
 	w.stmt(p.Body)
 	w.inPhase = false
 	if guarded {
-		w.close("}")
+		w.Close("}")
 	}
-	w.close("}")
+	w.Close("}")
 	w.ranges = before
 	for _, l := range p.Loops {
 		delete(w.vars, l.Var)

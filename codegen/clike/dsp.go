@@ -13,12 +13,12 @@ func (w *writer) dsp() (ok bool) {
 	acc, x, weights := w.vars[w.f.Params[0].Name], w.vars[w.f.Params[1].Name], w.vars[w.f.Params[2].Name]
 	w.u.use("rc_dsp")
 	w.WriteString("#if RIPC_DSP\n")
-	w.line("const uint32_t four = rc_four(%s), even = rc_uxtb16(four), odd = rc_uxtb16_odd(four);", x)
+	w.Line("const uint32_t four = rc_four(%s), even = rc_uxtb16(four), odd = rc_uxtb16_odd(four);", x)
 	for l := range w.f.Params[0].Shape[0] {
-		w.line("const uint32_t four%[1]d = rc_four(%[2]s + %[3]d);", l, weights, 4*l)
+		w.Line("const uint32_t four%[1]d = rc_four(%[2]s + %[3]d);", l, weights, 4*l)
 	}
 	for l := range w.f.Params[0].Shape[0] {
-		w.line("%[2]s[%[1]d] = rc_smlad(odd, rc_sxtb16_odd(four%[1]d), rc_smlad(even, rc_sxtb16(four%[1]d), "+
+		w.Line("%[2]s[%[1]d] = rc_smlad(odd, rc_sxtb16_odd(four%[1]d), rc_smlad(even, rc_sxtb16(four%[1]d), "+
 			"%[2]s[%[1]d]));", l, acc)
 	}
 	w.WriteString("#else\n")

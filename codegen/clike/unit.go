@@ -97,21 +97,21 @@ func (u *Unit) Kernel(f *ir.Func, symbol string) (text string, err error) {
 	defer recoverAbort(f, &err)
 	w := newWriter(u, f)
 	parallel := w.parallel()
-	w.line("static RIPC_KERNEL void %s(%s,", symbol, strings.Join(w.params(true), ", "))
-	w.line("    unsigned char *restrict scratch, uint32_t tid, uint32_t nthreads)")
-	w.open("{")
+	w.Line("static RIPC_KERNEL void %s(%s,", symbol, strings.Join(w.params(true), ", "))
+	w.Line("    unsigned char *restrict scratch, uint32_t tid, uint32_t nthreads)")
+	w.Open("{")
 	if !w.scratch {
-		w.line("(void)scratch;")
+		w.Line("(void)scratch;")
 	}
 	if parallel {
 		w.body()
 	} else {
-		w.line("(void)nthreads;")
-		w.open("if (tid == 0) {")
+		w.Line("(void)nthreads;")
+		w.Open("if (tid == 0) {")
 		w.body()
-		w.close("}")
+		w.Close("}")
 	}
-	w.close("}")
+	w.Close("}")
 	return w.String() + "\n", nil
 }
 
@@ -124,14 +124,14 @@ func (u *Unit) instruction(f *ir.Func) string {
 	w := newWriter(u, f)
 	w.instr = true
 	name := codegen.Unique(u.names, "rc_i_"+codegen.CleanName(f.Name))
-	w.line("static inline void %s(%s)", name, strings.Join(w.params(false), ", "))
-	w.open("{")
+	w.Line("static inline void %s(%s)", name, strings.Join(w.params(false), ", "))
+	w.Open("{")
 	dsp := w.dsp()
 	w.body()
 	if dsp {
 		w.WriteString("#endif\n")
 	}
-	w.close("}")
+	w.Close("}")
 	u.instr[f] = name
 	u.instrs = append(u.instrs, w.String()+"\n")
 	return name

@@ -13,10 +13,9 @@ import (
 
 // writer writes the body of one function.
 type writer struct {
-	strings.Builder
+	codegen.Lines
 	u           *Unit
 	f           *ir.Func
-	depth       int
 	frame       codegen.Frame
 	flushed     map[string]bool      // buffers that hold flushed floats only
 	bufs        map[string]ir.Buffer // all of f
@@ -32,7 +31,8 @@ type writer struct {
 }
 
 func newWriter(u *Unit, f *ir.Func) *writer {
-	w := &writer{u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(),
+	w := &writer{Lines: codegen.Lines{Indent: "    "},
+		u: u, f: f, frame: codegen.Layout(f), flushed: u.floats.Flushed(f), bufs: f.Buffers(),
 		vars: map[string]string{}, readBuffers: map[string]bool{},
 		usedNames: map[string]bool{"tid": true, "none": true, "nthreads": true, "scratch": true},
 		ranges:    arith.Ranges{}}
@@ -44,22 +44,6 @@ func newWriter(u *Unit, f *ir.Func) *writer {
 
 func (w *writer) fail(op, format string, args ...any) {
 	panic(abort{&ir.Error{Op: op, Node: "@" + w.f.Name, Msg: fmt.Sprintf(format, args...)}})
-}
-
-func (w *writer) line(format string, args ...any) {
-	w.WriteString(strings.Repeat("    ", w.depth))
-	fmt.Fprintf(w, format, args...)
-	w.WriteByte('\n')
-}
-
-func (w *writer) open(format string, args ...any) {
-	w.line(format, args...)
-	w.depth++
-}
-
-func (w *writer) close(s string) {
-	w.depth--
-	w.line("%s", s)
 }
 
 // name gives a buffer or a loop variable a C name.
@@ -105,7 +89,7 @@ func (w *writer) body() {
 // markUsed silences compiler warnings about a buffer that nothing reads.
 func (w *writer) markUsed(buf string) {
 	if !w.readBuffers[buf] {
-		w.line("(void)%s;", w.vars[buf])
+		w.Line("(void)%s;", w.vars[buf])
 	}
 }
 
@@ -125,7 +109,7 @@ func (w *writer) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case nil:
 	case *ir.Comment:
-		w.line("/* %s */", codegen.Comment(s.Text))
+		w.Line("/* %s */", codegen.Comment(s.Text))
 	case *ir.Block:
 		for _, t := range s.Stmts {
 			w.stmt(t)
@@ -135,14 +119,14 @@ func (w *writer) stmt(s ir.Stmt) {
 	case *ir.Store:
 		w.store(s)
 	case *ir.If:
-		w.open("if (RIPC_COND(%s)) {", w.choice(s.Cond, true))
+		w.Open("if (RIPC_COND(%s)) {", w.choice(s.Cond, true))
 		w.stmt(s.Then)
 		if s.Else != nil {
-			w.depth--
-			w.open("} else {")
+			w.Depth--
+			w.Open("} else {")
 			w.stmt(s.Else)
 		}
-		w.close("}")
+		w.Close("}")
 	case *ir.Alloc:
 		w.alloc(s)
 	case *ir.Call:
@@ -176,31 +160,31 @@ func (w *writer) loop(s *ir.For) {
 	case s.Kind == ir.Parallel:
 		share := w.u.use("rc_share")
 		end := codegen.Unique(w.usedNames, i+"_end")
-		w.open("{")
-		w.line("int32_t %s;", i)
-		w.line("const int32_t %s = %s(tid + 1u, nthreads, %d);", end, share, s.Extent)
-		w.open("for (%s = %s(tid, nthreads, %d); %s < %s; %s++) {", i, share, s.Extent, i, end, i)
+		w.Open("{")
+		w.Line("int32_t %s;", i)
+		w.Line("const int32_t %s = %s(tid + 1u, nthreads, %d);", end, share, s.Extent)
+		w.Open("for (%s = %s(tid, nthreads, %d); %s < %s; %s++) {", i, share, s.Extent, i, end, i)
 		w.stmt(s.Body)
-		w.close("}")
-		w.close("}")
+		w.Close("}")
+		w.Close("}")
 	case s.Extent == 1:
 		w.vars[s.Var] = "0"
 		w.stmt(s.Body)
 	default:
 		if s.Kind == ir.Unroll && s.Extent > 1 {
-			w.line(w.unrolling(), s.Extent)
+			w.Line(w.unrolling(), s.Extent)
 		}
 		if s.Kind == ir.Vectorize && s.Extent > 1 && !w.instr &&
 			deps.Independent(w.f, s, "vectorize", deps.Nothing) == nil {
 			if s.Extent <= fewLanes {
-				w.line("RIPC_LANES(%d)", s.Extent)
+				w.Line("RIPC_LANES(%d)", s.Extent)
 			} else {
-				w.line("RIPC_VECTOR")
+				w.Line("RIPC_VECTOR")
 			}
 		}
-		w.open("for (int32_t %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", i, s.Extent)
+		w.Open("for (int32_t %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", i, s.Extent)
 		w.stmt(s.Body)
-		w.close("}")
+		w.Close("}")
 	}
 	w.ranges = before
 	delete(w.vars, s.Var)
@@ -213,15 +197,15 @@ func (w *writer) alloc(s *ir.Alloc) {
 	old, had := w.vars[s.Buf.Name]
 	n := w.name(s.Buf.Name)
 	m := Memory(s.Buf.Type)
-	w.open("{")
+	w.Open("{")
 	if slot := w.frame.Slots[s.Buf.Name]; slot.OnStack {
-		w.line("%s %s[%d];", m, n, max(s.Buf.Elems(), 1))
+		w.Line("%s %s[%d];", m, n, max(s.Buf.Elems(), 1))
 	} else {
-		w.line("%s *const %s = (%s *)(void *)(scratch + %d);", m, n, m, slot.Offset)
+		w.Line("%s *const %s = (%s *)(void *)(scratch + %d);", m, n, m, slot.Offset)
 	}
 	w.stmt(s.Body)
 	w.markUsed(s.Buf.Name)
-	w.close("}")
+	w.Close("}")
 	delete(w.vars, s.Buf.Name)
 	if had {
 		w.vars[s.Buf.Name] = old
@@ -281,7 +265,7 @@ func (w *writer) store(s *ir.Store) {
 	default:
 		v = w.integers(s.Op.Operator(), b.Type, at, v)
 	}
-	w.line("%s = %s;", at, v)
+	w.Line("%s = %s;", at, v)
 }
 
 func (w *writer) call(s *ir.Call) {
@@ -297,5 +281,5 @@ func (w *writer) call(s *ir.Call) {
 		}
 		args = append(args, "&"+w.element(a.Buf, a.Idx))
 	}
-	w.line("%s(%s);", w.u.instruction(s.Fn), strings.Join(args, ", "))
+	w.Line("%s(%s);", w.u.instruction(s.Fn), strings.Join(args, ", "))
 }

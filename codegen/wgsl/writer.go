@@ -13,7 +13,7 @@ import (
 
 // writer writes one kernel.
 type writer struct {
-	strings.Builder
+	codegen.Lines
 	head      strings.Builder // shared arrays, in front of the function
 	f         *ir.Func
 	k         deps.Kernel
@@ -25,7 +25,6 @@ type writer struct {
 	ranges    arith.Ranges
 	bytes     bool // memory is seen as bytes
 	inPhase   bool // the statements are those of one thread
-	depth     int
 }
 
 // maxPlaces is the number of arguments that the prelude has room for.
@@ -35,28 +34,13 @@ const maxPlaces = 63
 const maxGrid = 65535
 
 func newWriter(f *ir.Func, k deps.Kernel, floats *codegen.Floats) *writer {
-	return &writer{f: f, k: k, flushed: floats.Flushed(f), bufs: f.Buffers(), inMemory: map[string]bool{},
+	return &writer{Lines: codegen.Lines{Indent: "  "},
+		f: f, k: k, flushed: floats.Flushed(f), bufs: f.Buffers(), inMemory: map[string]bool{},
 		vars: map[string]string{}, usedNames: map[string]bool{}, ranges: arith.Ranges{}}
 }
 
 func (w *writer) fail(help, format string, args ...any) {
 	panic(&ir.Error{Node: "@" + w.f.Name, Msg: fmt.Sprintf(format, args...), Help: help})
-}
-
-func (w *writer) line(format string, args ...any) {
-	w.WriteString(strings.Repeat("  ", w.depth))
-	fmt.Fprintf(w, format, args...)
-	w.WriteByte('\n')
-}
-
-func (w *writer) open(format string, args ...any) {
-	w.line(format, args...)
-	w.depth++
-}
-
-func (w *writer) close() {
-	w.depth--
-	w.line("}")
 }
 
 // name gives a buffer or a loop variable a name that is no keyword.
@@ -71,9 +55,9 @@ func (w *writer) kernel(d deps.Device, l describe.Launch) (shared int) {
 	if len(params) >= maxPlaces {
 		w.fail("", "a kernel for WebGPU has at most %d buffers, and it has %d", maxPlaces-1, len(params))
 	}
-	w.line("@compute @workgroup_size(%d)", l.Threads)
-	w.open("fn %s(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32) {", l.Kernel)
-	w.line("none = places[0].x;")
+	w.Line("@compute @workgroup_size(%d)", l.Threads)
+	w.Open("fn %s(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) local: u32) {", l.Kernel)
+	w.Line("none = places[0].x;")
 	first := func(b ir.Buffer, argument int, offset int64) {
 		w.inMemory[b.Name] = true
 		unit := 1
@@ -81,7 +65,7 @@ func (w *writer) kernel(d deps.Device, l describe.Launch) (shared int) {
 			unit = 4
 		}
 		at := fmt.Sprintf("places[%d].%c", (argument+1)/4, "xyzw"[(argument+1)%4])
-		w.line("let %s = i32((%s + %du) / %du);", w.name(b.Name), at, offset, unit)
+		w.Line("let %s = i32((%s + %du) / %du);", w.name(b.Name), at, offset, unit)
 	}
 	for i, p := range params {
 		first(p.Buffer, i, 0)
@@ -103,14 +87,14 @@ func (w *writer) kernel(d deps.Device, l describe.Launch) (shared int) {
 			w.bytes = w.bytes || w.inMemory[s.Buf] && w.bufs[s.Buf].Type.Bits() < 32
 		}
 	}
-	w.line("let tid = i32(local);")
-	w.line("let block = i32(group.y * %du + group.x);", maxGrid)
+	w.Line("let tid = i32(local);")
+	w.Line("let block = i32(group.y * %du + group.x);", maxGrid)
 	if l.Blocks > maxGrid {
-		w.line("if (block >= %d) { return; }", l.Blocks)
+		w.Line("if (block >= %d) { return; }", l.Blocks)
 	}
 	w.positions(w.k.Blocks, "block")
 	w.stmt(w.k.Body)
-	w.close()
+	w.Close("}")
 	return shared
 }
 
@@ -131,7 +115,7 @@ func (w *writer) positions(loops []*ir.For, number string) {
 		case i > 0:
 			text += fmt.Sprintf(" %% %d", l.Extent)
 		}
-		w.line("let %s = %s;", w.name(l.Var), text)
+		w.Line("let %s = %s;", w.name(l.Var), text)
 	}
 }
 
@@ -145,10 +129,10 @@ func (w *writer) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case nil:
 	case *ir.Comment:
-		w.line("/* %s */", codegen.Comment(s.Text))
+		w.Line("/* %s */", codegen.Comment(s.Text))
 	case *ir.Barrier:
-		w.line("workgroupBarrier();")
-		w.line("storageBarrier();")
+		w.Line("workgroupBarrier();")
+		w.Line("storageBarrier();")
 	case *ir.Block:
 		for _, t := range s.Stmts {
 			w.stmt(t)
@@ -158,23 +142,23 @@ func (w *writer) stmt(s ir.Stmt) {
 	case *ir.Store:
 		w.store(s)
 	case *ir.If:
-		w.open("if (%s) {", w.expr(s.Cond))
+		w.Open("if (%s) {", w.expr(s.Cond))
 		w.stmt(s.Then)
 		if s.Else != nil {
-			w.depth--
-			w.open("} else {")
+			w.Depth--
+			w.Open("} else {")
 			w.stmt(s.Else)
 		}
-		w.close()
+		w.Close("}")
 	case *ir.Alloc:
 		if s.Buf.Space == ir.Shared {
 			w.stmt(s.Body)
 			return
 		}
-		w.open("{")
-		w.line("var %s: array<%s, %d>;", w.name(s.Buf.Name), w.valueType(s.Buf.Type), max(s.Buf.Elems(), 1))
+		w.Open("{")
+		w.Line("var %s: array<%s, %d>;", w.name(s.Buf.Name), w.valueType(s.Buf.Type), max(s.Buf.Elems(), 1))
 		w.stmt(s.Body)
-		w.close()
+		w.Close("}")
 	default:
 		w.fail("", "statement %T is unknown in WGSL", s)
 	}
@@ -182,19 +166,19 @@ func (w *writer) stmt(s ir.Stmt) {
 
 func (w *writer) phase(p deps.Phase) {
 	before := w.ranges
-	w.open("{")
+	w.Open("{")
 	w.positions(p.Loops, "tid")
 	guarded := p.Threads() < w.k.Threads
 	if guarded {
-		w.open("if (tid < %d) {", p.Threads())
+		w.Open("if (tid < %d) {", p.Threads())
 	}
 	w.inPhase = true
 	w.stmt(p.Body)
 	w.inPhase = false
 	if guarded {
-		w.close()
+		w.Close("}")
 	}
-	w.close()
+	w.Close("}")
 	w.ranges = before
 }
 
@@ -208,9 +192,9 @@ func (w *writer) loop(s *ir.For) {
 		w.vars[s.Var] = "0"
 		w.stmt(s.Body)
 	} else {
-		w.open("for (var %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", w.name(s.Var), s.Extent)
+		w.Open("for (var %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", w.name(s.Var), s.Extent)
 		w.stmt(s.Body)
-		w.close()
+		w.Close("}")
 	}
 	w.ranges = before
 }
@@ -274,7 +258,7 @@ func (w *writer) store(s *ir.Store) {
 	}
 	at := w.place(s.Buf, s.Idx)
 	if !w.inMemory[s.Buf] {
-		w.line("%s = %s;", at, v)
+		w.Line("%s = %s;", at, v)
 		return
 	}
 	switch {
@@ -285,10 +269,10 @@ func (w *writer) store(s *ir.Store) {
 	}
 	switch {
 	case t.Bits() < 32:
-		w.line("rc_shared_store(%s, %du, %s);", at, 1<<(8*t.Bytes())-1, v)
+		w.Line("rc_shared_store(%s, %du, %s);", at, 1<<(8*t.Bytes())-1, v)
 	case w.bytes:
-		w.line("atomicStore(&bytes[%s], %s);", at, v)
+		w.Line("atomicStore(&bytes[%s], %s);", at, v)
 	default:
-		w.line("memory[%s] = %s;", at, v)
+		w.Line("memory[%s] = %s;", at, v)
 	}
 }
