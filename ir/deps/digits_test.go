@@ -17,6 +17,7 @@ type rule struct {
 
 func rules() []rule {
 	return []rule{
+		{"apart", (*meeting).apart},
 		{"composed", (*meeting).composedApart},
 		{"digits", (*meeting).digitsApart},
 		{"scales", (*meeting).scalesApart},
@@ -30,13 +31,16 @@ func deviceIndex(t *rapid.T, extentT int) ir.Expr {
 	for range rapid.IntRange(1, 3).Draw(t, "terms") {
 		v := rapid.SampledFrom([]ir.Expr{ir.V("t"), ir.V("t"), ir.V("s"), ir.V("b"), number, number}).Draw(t, "of")
 		k := ir.Int(rapid.IntRange(1, 6).Draw(t, "by"))
-		switch rapid.IntRange(0, 4).Draw(t, "form") {
+		switch rapid.IntRange(0, 5).Draw(t, "form") {
 		case 0:
 			v = ir.Bin(ir.Div, v, k)
 		case 1:
 			v = ir.Bin(ir.Mod, v, k)
 		case 2:
 			v = ir.Bin(ir.Mod, ir.Bin(ir.Div, v, k), ir.Int(rapid.IntRange(1, 5).Draw(t, "mod")))
+		case 3:
+			v = ir.Bin(ir.Add, ir.Bin(ir.Mul, v, k), ir.Bin(ir.Mul, ir.V("s"), ir.Int(rapid.IntRange(0, 3).Draw(t, "inner"))))
+			v = ir.Bin(ir.Min, v, ir.Int(rapid.IntRange(0, 40).Draw(t, "cap")))
 		}
 		sum = ir.Bin(ir.Add, sum, ir.Bin(ir.Mul, v, ir.Int(rapid.SampledFrom([]int{1, 1, 2, 3, 4, 6, 8, 12}).Draw(t, "factor"))))
 	}

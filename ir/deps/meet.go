@@ -198,6 +198,11 @@ func (sc Scope) form(e ir.Expr, v string, still *Loops) form {
 		case holds(t.Atom, still):
 			f.fixed.Terms = append(f.fixed.Terms, t)
 		default:
+			if c, rest, ok := capped(t.Atom, v, sc.Ranges); ok && !Large(t.Coef) {
+				f.coef += t.Coef * c
+				f.moveIn(t.Coef, rest)
+				continue
+			}
 			f.move(1, t, sc.Ranges)
 		}
 	}
@@ -212,10 +217,37 @@ func (f *form) move(sign int64, t arith.Term, r arith.Ranges) {
 		f.ok = false
 		return
 	}
-	c := sign * t.Coef
+	f.moveIn(sign*t.Coef, b)
+}
+
+// moveIn adds c times a number that may take any value of b.
+func (f *form) moveIn(c int64, b arith.Interval) {
 	f.lo, f.hi = f.lo+min(c*b.Lo, c*b.Hi), f.hi+max(c*b.Lo, c*b.Hi)
 	f.gcd = arith.GCD(f.gcd, c)
 	f.ok = f.ok && max(f.hi, -f.lo) < 1<<60 // so that differences of two forms stay inside int64
+}
+
+// capped returns e = min(c*v + g, k) as c*v + rest. It is min(g, k - c*v), which has the bounds of g
+// if k is no less than c*v and the least g: the last tile is moved back inside the last iteration of v.
+func capped(e ir.Expr, v string, r arith.Ranges) (c int64, rest arith.Interval, ok bool) {
+	m, isBinary := e.(*ir.Binary)
+	if !isBinary || m.Op != ir.Min {
+		return 0, rest, false
+	}
+	k, isImm := m.B.(*ir.IntImm)
+	a := arith.ToAffine(m.A)
+	i := slices.IndexFunc(a.Terms, func(t arith.Term) bool {
+		x, isVar := t.Atom.(*ir.Var)
+		return isVar && x.Name == v
+	})
+	if !isImm || i < 0 || a.Terms[i].Coef < 0 || Large(a.Terms[i].Coef) || Large(k.V) {
+		return 0, rest, false
+	}
+	c = a.Terms[i].Coef
+	a.Terms = slices.Delete(slices.Clone(a.Terms), i, i+1)
+	rest, ok = arith.Bounds(a.Expr(), r)
+	ok = ok && !Large(rest.Lo) && !Large(rest.Hi) && !ir.Mentions(a.Expr(), v) && k.V >= c*r[v].Hi+rest.Lo
+	return c, rest, ok
 }
 
 // differ reports whether x in one iteration of v = 0..extent-1 never equals y in another, nor any

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"slices"
 
 	"ripc/ir"
@@ -153,7 +154,8 @@ func (b *builder) tiles(v Values) tiled {
 	t.home = channels
 	switch {
 	case dense:
-		order, t.home = []string{channels, rowTiles, batch, colTiles, position, t.words}, colTiles
+		shares := b.shares(channels, &t)
+		order, t.home = []string{shares, channels, rowTiles, batch, colTiles, position, t.words}, colTiles
 	case filtersOuter:
 		order, t.home = []string{rowTiles, batch, channels, rows, colTiles, position, t.words}, colTiles
 	}
@@ -161,7 +163,7 @@ func (b *builder) tiles(v Values) tiled {
 		order = append(order, t.inner)
 	}
 	b.reorder(order...)
-	t.row, t.outer, t.position = rowTiles, order[0], position
+	t.row, t.outer, t.position = rowTiles, cmp.Or(order...), position
 	if t.block = channels; !filtersOuter || !b.packed {
 		t.block = rowTiles
 	}
@@ -174,8 +176,26 @@ func (b *builder) tiles(v Values) tiled {
 	return t
 }
 
+// shares splits a loop of blocks into shares for threads where the last block overlaps the one
+// before: a share has both. It returns "" where all blocks are one share, or none overlap.
+func (b *builder) shares(blocks string, t *tiled) string {
+	n, size := b.extent(blocks), 2
+	if t.shared {
+		return ""
+	}
+	for ; n%size == 1; size++ {
+	}
+	if size >= n {
+		return ""
+	}
+	t.shared = true
+	outer := blocks + ".s"
+	b.must(steps.SplitAs(blocks, size, schedule.TailGuard, outer, blocks))
+	return outer
+}
+
 // blocks splits the channels of an unpacked output into vectors. Where n does not divide the
-// channels, the last block overlaps the one before, and threads cannot share blocks.
+// channels, the last block overlaps the one before.
 func (b *builder) blocks(loop string, n int) (blocks, inner string, disjoint bool) {
 	channels := b.extent(loop)
 	n = powerOfTwo(max(1, min(n, channels)))

@@ -83,11 +83,13 @@ func (b *tableBuilder) build() {
 	}
 	order := []string{rowTiles, batch, rows, colTiles, channels, t.half, position, t.words, t.inner}
 	if b.dense() && !b.mean.exists() { // all blocks of filters read the same tables
-		channels, words := b.splitLonger(channels, max(1, b.v[filters]/unit), schedule.TailGuard)
-		order = []string{channels, rowTiles, batch, colTiles, words, t.half, position, t.inner}
+		n, size := b.extent(channels), max(1, b.v[filters]/unit)
+		t.shared = t.shared || size > 1 && n%size != 1 // the blocks that overlap are in one tile
+		channels, words := b.splitLonger(channels, size, schedule.TailGuard)
+		order = []string{b.shares(channels, &t), channels, rowTiles, batch, colTiles, words, t.half, position, t.inner}
 	}
 	b.reorder(order...)
-	t.row, t.block, t.outer, t.position = rowTiles, channels, order[0], position
+	t.row, t.block, t.outer, t.position = rowTiles, channels, cmp.Or(order...), position
 	if b.mean.exists() {
 		t.row, t.outer = b.mean.loop(ir.TapRow), b.final.loop(ir.Word)+".o"
 		if t.home = cmp.Or(t.home, b.mean.loop(ir.Word)+".o"); b.byRuns(b.v) {
