@@ -108,12 +108,12 @@ const (
 	hopeless = 2.5 // by how many errors of the sieve a guess is above the least where no more is guessed
 	rounds   = 1   // in which the neighbours of the best are guessed as well
 	near     = 2   // best points with neighbours that are guessed in a round
-	built    = 4   // points that Funcs are made of
-	begun    = 2   // starts of each strategy that Funcs are made of
+	built    = 8   // points that Funcs are made of
+	begun    = 4   // starts of each strategy that Funcs are made of
 	each     = 1   // of each kernel that is compared, at least
 	giveUp   = 10  // for each that is to be made, how many are tried
 	climbs   = 12  // how often neighbours of the best Func are made at most
-	stride   = 4   // at a time
+	stride   = 8   // at a time
 	patience = 2   // how often in a row none of them may be better
 	others   = 3   // schedules that are kept beside the best, which may become too much code
 )
