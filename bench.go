@@ -185,8 +185,8 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
 		if r.PerLayer {
-			res.Layers = append(res.Layers, LayerBench{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel,
-				MACs: s.MACs})
+			res.Layers = append(res.Layers, LayerBench{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind,
+				Kernel: s.Kernel, MACs: s.MACs})
 		}
 	}
 	if !o.Count {
@@ -226,7 +226,7 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On,
 		Simulated: m.Kind == engine.Simulated,
 		Runs:      m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Name, Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs,
+		Layers: []LayerBench{{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs,
 			Figures: m.Network}}}
 	res.addEstimate(m.Estimate, u.Target.CPU)
 	return res, err

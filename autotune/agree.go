@@ -190,20 +190,10 @@ func (a *agreement) cheapest(ctx context.Context, p *ir.Program, f *ir.Func) (*m
 			stale++
 		}
 		if len(a.notes) == 0 || a.notes[len(a.notes)-1].Kind != Stale ||
-			!slices.Equal(a.notes[len(a.notes)-1].Layers, layersOf(p, f)) {
-			a.notes = append(a.notes, Note{Kind: Stale, Layers: layersOf(p, f), Err: err})
+			!slices.Equal(a.notes[len(a.notes)-1].Layers, p.LayersOf(f.Name)) {
+			a.notes = append(a.notes, Note{Kind: Stale, Layers: p.LayersOf(f.Name), Err: err})
 		}
 	}
 	a.best[key] = found
 	return found, nil
-}
-
-func layersOf(p *ir.Program, f *ir.Func) []string {
-	var names []string
-	for _, s := range p.Stages {
-		if s.Func == f.Name {
-			names = append(names, s.Name)
-		}
-	}
-	return names
 }

@@ -100,9 +100,10 @@ func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Ta
 		keys := map[string]string{}
 		for i, s := range p.Stages {
 			if k == 0 {
-				names = append(names, s.Name)
+				names = append(names, s.Layer.Names(s.Name)...)
 			}
-			if len(layers) > 0 && !slices.Contains(layers, s.Name) {
+			isCalled := func(layer string) bool { return s.Layer.IsCalled(s.Name, layer) }
+			if len(layers) > 0 && !slices.ContainsFunc(layers, isCalled) {
 				continue
 			}
 			f := p.FuncByName(s.Func)

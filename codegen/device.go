@@ -49,7 +49,8 @@ func CheckBlock(f *ir.Func, t targets.Target, threads, shared int) error {
 	}{
 		{threads, t.Device.MaxThreads, "threads", "bind fewer iterations to threads (knob threads)"},
 		{shared, t.Device.SharedBytes, "bytes of shared memory",
-			"share smaller buffers: compute them at an inner loop, or leave them in the device's memory"},
+			"share smaller buffers: compute them at an inner loop (knobs tile_h and tile_w), or leave them in the " +
+				"device's memory"},
 	} {
 		if l.used > l.most {
 			return &ir.Error{Node: "@" + f.Name, Help: l.help,

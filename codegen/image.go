@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"ripc/internal/abi"
 	"ripc/ir"
@@ -35,7 +36,8 @@ func newImage(in Input, b Backend) (*Image, error) {
 		}
 		k, err := b.Kernel(f, names[f.Name], in.Target, m.Floats)
 		if err != nil {
-			return nil, fmt.Errorf("code for %s: %w", in.Target.Name, err)
+			return nil, fmt.Errorf("code for %s: layer %s: %w", in.Target.Name,
+				strings.Join(in.Program.LayersOf(f.Name), ", "), err)
 		}
 		m.Kernels[f.Name] = k
 		m.Order = append(m.Order, f.Name)

@@ -480,9 +480,13 @@ func (s *finder) smaller(f *ir.Func, k found) (found, error) {
 // plainest returns the plainest schedule of f, with its predicted cost. Schedules estimate how much
 // code there is, and the back end counts: it has less where that is too much.
 func (s *finder) plainest(f *ir.Func) (found, error) {
-	c, err := strategy.Plainest(f, s.target, 0)
-	for most := size.Preferred; err == nil && most > 0 && tooLarge(c.Func, s.target); most /= 2 {
-		c, err = strategy.Plainest(f, s.target, most)
+	var takes func(*ir.Func) bool
+	if s.target.IsDevice() { // another strategy may take less of it
+		takes = func(g *ir.Func) bool { return !tooLarge(g, s.target) }
+	}
+	c, err := strategy.Plainest(f, s.target, 0, takes)
+	for most := size.Preferred; err == nil && most > 0 && takes == nil && tooLarge(c.Func, s.target); most /= 2 {
+		c, err = strategy.Plainest(f, s.target, most, nil)
 	}
 	if err != nil {
 		return found{}, &InternalError{"plainest schedule of " + f.Name, err}

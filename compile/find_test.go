@@ -215,7 +215,7 @@ func TestSmaller(t *testing.T) {
 		}
 		return found{Choice: c}
 	}
-	large, small := build(2), found{Choice: must(strategy.Plainest(f, target, 0))}
+	large, small := build(2), found{Choice: must(strategy.Plainest(f, target, 0, nil))}
 	for n := 3; !tooLarge(large.Func, target); n++ {
 		large = build(n)
 	}

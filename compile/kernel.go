@@ -85,7 +85,7 @@ func Kernel(ctx context.Context, f *ir.Func, tr schedule.Trace, t targets.Target
 func (c *Compiled) Unit(ctx context.Context, layer string, o KernelOptions) (*Unit, error) {
 	var have []string
 	for i, s := range c.Program.Stages {
-		if s.Name == layer {
+		if s.Layer.IsCalled(s.Name, layer) {
 			o.Constants, o.Stage = StageConstants(c.Program, i), s
 			u, err := Kernel(ctx, c.Program.FuncByName(s.Func), c.Traces[s.Func], c.Target, o)
 			if err != nil {
@@ -94,7 +94,7 @@ func (c *Compiled) Unit(ctx context.Context, layer string, o KernelOptions) (*Un
 			u.Network = c.Program.Name
 			return u, nil
 		}
-		have = append(have, s.Name)
+		have = append(have, s.Layer.Names(s.Name)...)
 	}
 	return nil, UnknownLayer(c.Graph.File, layer, have)
 }

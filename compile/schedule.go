@@ -121,10 +121,12 @@ func Default(f *ir.Func, t targets.Target) (strategy.Choice, error) {
 	return c.Choice, err
 }
 
-// tooLarge reports whether the target's back end finds more code in f than a kernel may have.
+// tooLarge reports whether the target's back end finds more code in f than a kernel may have, or
+// more threads or memory than a device has.
 func tooLarge(f *ir.Func, t targets.Target) bool {
 	var large *codegen.SizeError
-	return errors.As(runs(t).Limit(f, t), &large)
+	err := runs(t).Limit(f, t)
+	return errors.As(err, &large) || err != nil && t.IsDevice()
 }
 
 // prove checks a Func before code is made from it: types and scopes, every access inside its

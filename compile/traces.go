@@ -19,7 +19,9 @@ import (
 func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]schedule.Trace, error) {
 	layers, kernels := map[string]string{}, map[string]string{} // Funcs by the names that stand for them
 	for _, s := range c.Program.Stages {
-		layers[s.Name] = s.Func
+		for _, name := range append(s.Layer.Names(s.Name), s.Layer.Title(s.Name)) {
+			layers[name] = s.Func
+		}
 	}
 	for _, f := range c.Program.Funcs {
 		kernels[f.Name] = f.Name

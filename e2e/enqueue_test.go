@@ -2,9 +2,11 @@ package e2e_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ripc"
@@ -102,5 +104,26 @@ func TestEnqueue(t *testing.T) {
 	got, err := run.Output()
 	if err != nil || !bytes.Equal(got, want[0].Outputs[0]) {
 		t.Errorf("%v: %x, want %x", err, got, want[0].Outputs[0])
+	}
+	path := filepath.Join(dir, "digits.c")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = "rc_source[] = {\n" // more messages than the program has room for
+	faulty := bytes.Replace(text, []byte(first), []byte(first+`"`+strings.Repeat(`#warning here\n`, 200)+`no_such_type x;\n",`), 1)
+	if err := os.WriteFile(path, faulty, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build = exec.CommandContext(t.Context(), cc, "-std=c99", "main.c", "digits.c", "-lOpenCL", "-o", "main")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run = exec.CommandContext(t.Context(), filepath.Join(dir, "main"))
+	run.Stdin = bytes.NewReader(input)
+	failed := (*exec.ExitError)(nil)
+	if _, err := run.Output(); !errors.As(err, &failed) || failed.ExitCode() != 3 || len(failed.Stderr) < 900 {
+		t.Errorf("faulty kernels: %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"ripc"
@@ -42,6 +44,40 @@ func verifyOn(t *testing.T, path string, o ripc.Options) {
 
 // TestExamplesOnDevice: a network with bits, floats, pools and a dense layer.
 func TestExamplesOnDevice(t *testing.T) { verifyOnDevice(t, "../examples/digits/digits.json") }
+
+// TestMergedNames: a stage of two layers has the names of both, and each finds it, in a file of schedules as well.
+func TestMergedNames(t *testing.T) {
+	const path = "../examples/digits/digits.json"
+	for _, name := range []string{"image8", "conv1", "image8+conv1"} {
+		o := ripc.Options{Target: "opencl-cpu"}
+		in, err := ripc.Inspect(t.Context(), path, o, name, false)
+		if err != nil || len(in.Layers) != 1 || in.Layers[0].Name != "image8+conv1" {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		o.Schedules = []schedule.Section{{Layer: true, Name: name}}
+		if _, err := ripc.Compile(t.Context(), path, o); err != nil {
+			t.Errorf("a schedule of %s: %v", name, err)
+		}
+	}
+}
+
+// TestPageScheduleOnDevice: the schedule of docs/gpu.md is one of a convolution.
+func TestPageScheduleOnDevice(t *testing.T) {
+	page, err := os.ReadFile("../docs/gpu.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^    (compute_at .*; sync)$`).FindSubmatch(page)
+	if line == nil {
+		t.Fatal("no schedule")
+	}
+	trace, err := schedule.ParseTrace("gpu.md", strings.ReplaceAll(string(line[1]), "; ", "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifyOnDevice(t, "../examples/digits/digits.json", schedule.Section{Layer: true, Name: "conv2", Trace: trace})
+}
 
 // TestWebGPUOnDevice: the same network in a browser without a GPU.
 func TestWebGPUOnDevice(t *testing.T) {

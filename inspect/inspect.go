@@ -150,7 +150,7 @@ func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, wi
 	var names []string
 	for i, s := range d.Stages {
 		l := layerOf(s)
-		names = append(names, l.Name)
+		names = append(names, l.Names(s.Name)...)
 		in.MACs += l.MACs
 		in.FloatBytes += l.FloatBytes
 		if l.MACs > 0 {
@@ -165,7 +165,7 @@ func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, wi
 			in.BinaryMACs += l.MACs
 			in.Bitserial++
 		}
-		if layer != "" && layer != l.Name {
+		if layer != "" && !l.IsCalled(s.Name, layer) {
 			continue
 		}
 		if c != nil {
@@ -199,7 +199,7 @@ func Of(path string, d *describe.Artifact, c *compile.Compiled, layer string, wi
 func layerOf(s describe.Stage) Layer {
 	f := s.Layer
 	l := Layer{
-		Layer: f, Name: s.Name, Op: s.Op, Integer: explain.Integer(f), Became: explain.Became(f),
+		Layer: f, Name: f.Title(s.Name), Op: s.Op, Integer: explain.Integer(f), Became: explain.Became(f),
 		Changeable: explain.Changeable(f), Note: s.Note,
 		Glue: explain.Glue(f.Glue), ByLane: s.ByLane, Reads: s.Reads, Writes: s.Writes, MACs: s.MACs,
 		FloatBytes: f.FloatBytes, Kernel: s.Kernel, Trace: s.Trace,

@@ -145,6 +145,16 @@ type Program struct {
 	Arena   int64 // bytes
 }
 
+// LayersOf lists the titles of the stages that a Func computes.
+func (p *Program) LayersOf(fn string) (titles []string) {
+	for _, s := range p.Stages {
+		if s.Func == fn {
+			titles = append(titles, s.Layer.Title(s.Name))
+		}
+	}
+	return titles
+}
+
 // Index finds Funcs and buffers of a Program by name. It is valid as long as the Program's lists do
 // not change.
 type Index struct {

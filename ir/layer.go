@@ -26,8 +26,8 @@ type Fact struct {
 func Facts(l *Layer) []Fact {
 	g, r, a := &l.Glue, &l.Reason, &l.Algorithm
 	facts := []Fact{
-		{"layer", &l.Kind}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits}, {"weight_bits", &l.WeightBits},
-		{"weight_encoding", &l.WeightEncoding},
+		{"layer", &l.Kind}, {"merged", &l.Merged}, {"part", &l.Part}, {"activation_bits", &l.ActivationBits},
+		{"weight_bits", &l.WeightBits}, {"weight_encoding", &l.WeightEncoding},
 		{"weights", &l.Weights}, {"float_bytes", &l.FloatBytes},
 		{"glue", &g.Form}, {"steps", &g.Steps}, {"levels", &g.Bits}, {"beside", &g.Beside},
 		{"per_channel", &g.PerChannel}, {"max_h", &g.MaxH}, {"max_w", &g.MaxW}, {"mean", &g.Mean},

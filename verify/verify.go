@@ -107,7 +107,7 @@ func verify(ctx context.Context, in Input, kept int) (_ *Report, err error) {
 	}
 	r := &Report{Threads: in.Threads}
 	for i, s := range in.Program.Stages {
-		s := StageResult{Stage: i, Name: s.Name, Op: s.Op, Func: s.Func, Constants: constants[i]}
+		s := StageResult{Stage: i, Name: s.Layer.Title(s.Name), Op: s.Op, Func: s.Func, Constants: constants[i]}
 		if len(s.Constants) > 0 {
 			s.Suspect = Constants
 		}

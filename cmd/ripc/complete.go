@@ -280,7 +280,7 @@ func (f *compileFlags) layerNames(cmd *cobra.Command, args []string) []string {
 	}
 	var names []string
 	for _, l := range in.Layers {
-		names = append(names, l.Name)
+		names = append(names, l.Names(l.Name)...)
 	}
 	return names
 }

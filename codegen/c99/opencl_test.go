@@ -39,7 +39,7 @@ func plainest(f *ir.Func, tg targets.Target) *ir.Func {
 		}
 		return s
 	}, nil))
-	if c, err := strategy.Plainest(serial, tg, 0); err == nil {
+	if c, err := strategy.Plainest(serial, tg, 0, nil); err == nil {
 		return c.Func
 	}
 	return serial

@@ -1,5 +1,6 @@
 {{.Header}}
 #include <stdlib.h>
+#include <string.h>
 
 /* Where argument i of a launch lies. */
 enum { rc_in, rc_out, rc_const, rc_work };
@@ -51,6 +52,23 @@ void {{.Name}}_release({{.Name}}_network *net)
     free(net);
 }
 
+/* Copies the beginning of the log, of which the driver gives all or nothing. */
+static void rc_log(cl_program program, cl_device_id device, char *log, size_t log_bytes)
+{
+    size_t size = 0;
+    char *all = NULL;
+    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) == CL_SUCCESS) {
+        all = (char *)calloc(size + 1, 1);
+    }
+    log[0] = 0;
+    if (all != NULL && clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, all, NULL) == CL_SUCCESS) {
+        size = size < log_bytes ? size : log_bytes - 1;
+        memcpy(log, all, size);
+        log[size] = 0;
+    }
+    free(all);
+}
+
 static cl_int rc_make({{.Name}}_network *net, cl_context context, cl_device_id device, char *log, size_t log_bytes)
 {
     cl_int status;
@@ -69,8 +87,7 @@ static cl_int rc_make({{.Name}}_network *net, cl_context context, cl_device_id d
     }
     status = clBuildProgram(net->program, 1, &device, "-cl-std=CL1.2", NULL, NULL);
     if (log != NULL && log_bytes > 0) {
-        log[0] = 0;
-        clGetProgramBuildInfo(net->program, device, CL_PROGRAM_BUILD_LOG, log_bytes, log, NULL);
+        rc_log(net->program, device, log, log_bytes);
     }
     for (i = 0; status == CL_SUCCESS && i < rc_n_kernels; i++) {
         net->kernels[i] = clCreateKernel(net->program, rc_kernels[i], &status);

@@ -25,6 +25,17 @@ func kernel(t ir.Type, elems int, value ir.Expr) *ir.Func {
 		Body: &ir.Alloc{Buf: s, Body: ir.Seq(copied, &ir.Barrier{}, threads("i", 4, store("y", i, value)))}}}
 }
 
+// withOwn is f with an array of a thread's own.
+func withOwn(f *ir.Func, elems int) *ir.Func {
+	own := ir.Buffer{Name: "own", Type: ir.U32, Shape: []int{elems}}
+	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+		if l, ok := s.(*ir.For); ok && l.Var == "i" {
+			return l.WithBody(&ir.Alloc{Buf: own, Body: l.Body})
+		}
+		return s
+	}, nil))
+}
+
 // TestKernel: memory is atomic where bytes are stored. Integers of 64 bits, and more shared memory than there is with a word
 // for each byte, are refused with a way out.
 func TestKernel(t *testing.T) {
@@ -43,6 +54,8 @@ func TestKernel(t *testing.T) {
 		{kernel(ir.I32, 4, wide), "it takes integers of 64 bits, and WGSL has 32"},
 		{kernel(ir.U8, 8192, at(ir.U8)), "a block takes 32768 bytes of shared memory, and webgpu has 16384"},
 		{kernel(ir.U32, 4096, at(ir.U32)), "var<workgroup> f_0_v_s: array<u32, 4096>;"},
+		{withOwn(kernel(ir.U32, 4, at(ir.U32)), 2048), "var v_own: array<u32, 2048>;"},
+		{withOwn(kernel(ir.U32, 4, at(ir.U32)), 2049), "a thread takes 8196 bytes of its own, and a function of WGSL has 8192"},
 	} {
 		k, err := wgsl.Backend{}.Kernel(c.f, "f", m, nil)
 		got := string(k.Text)

@@ -23,12 +23,16 @@ type writer struct {
 	vars      map[string]string // names of loop variables, arrays and first places in memory
 	usedNames map[string]bool
 	ranges    arith.Ranges
+	own       int  // bytes of a thread's arrays and loop variables
 	bytes     bool // memory is seen as bytes
 	inPhase   bool // the statements are those of one thread
 }
 
 // maxPlaces is the number of arguments that the prelude has room for.
 const maxPlaces = 63
+
+// maxOwn is the number of bytes that the variables of a function may have.
+const maxOwn = 8192
 
 // maxGrid is the number of blocks that a dimension of a grid may have.
 const maxGrid = 65535
@@ -95,6 +99,10 @@ func (w *writer) kernel(d deps.Device, l describe.Launch) (shared int) {
 	w.positions(w.k.Blocks, "block")
 	w.stmt(w.k.Body)
 	w.Close("}")
+	if w.own > maxOwn {
+		w.fail("compute buffers at an inner loop (knobs filters and unroll)", "a thread takes %d bytes of its own, "+
+			"and a function of WGSL has %d", w.own, maxOwn)
+	}
 	return shared
 }
 
@@ -156,7 +164,9 @@ func (w *writer) stmt(s ir.Stmt) {
 			return
 		}
 		w.Open("{")
-		w.Line("var %s: array<%s, %d>;", w.name(s.Buf.Name), w.valueType(s.Buf.Type), max(s.Buf.Elems(), 1))
+		n := max(s.Buf.Elems(), 1)
+		w.own += 4 * n
+		w.Line("var %s: array<%s, %d>;", w.name(s.Buf.Name), w.valueType(s.Buf.Type), n)
 		w.stmt(s.Body)
 		w.Close("}")
 	default:
@@ -192,6 +202,7 @@ func (w *writer) loop(s *ir.For) {
 		w.vars[s.Var] = "0"
 		w.stmt(s.Body)
 	} else {
+		w.own += 4
 		w.Open("for (var %[1]s = 0; %[1]s < %[2]d; %[1]s++) {", w.name(s.Var), s.Extent)
 		w.stmt(s.Body)
 		w.Close("}")

@@ -96,6 +96,14 @@ func openBundle(r io.ReaderAt) (File, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The reader looks for the archive's end, and passes over bytes behind it.
+	end := make([]byte, 22)
+	if _, err := r.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if !bytes.HasPrefix(end, []byte("PK\x05\x06")) || end[20] != 0 || end[21] != 0 {
+		return nil, errors.New("it has bytes behind its end")
+	}
 	b, room := &Bundle{}, uint64(size) // parts that share bytes would exceed it
 	for _, f := range z.File {
 		at, err := f.DataOffset()

@@ -128,6 +128,11 @@ func TestBundle(t *testing.T) {
 	if check(file[:len(file)-1]) == nil {
 		t.Error("a file that ends early passes")
 	}
+	for _, n := range []int{1, 22, 100} {
+		if check(append(slices.Clone(file), make([]byte, n)...)) == nil {
+			t.Errorf("%d bytes behind the end pass", n)
+		}
+	}
 	if _, err := container.Open(bytes.NewReader(file[4:])); !errors.Is(err, container.ErrUnknown) {
 		t.Errorf("a zip archive is a bundle: %v", err)
 	}

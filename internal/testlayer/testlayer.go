@@ -96,5 +96,5 @@ func Random(f *ir.Func, t targets.Target, r *rand.Rand) (strategy.Choice, error)
 			return c, nil
 		}
 	}
-	return strategy.Plainest(f, t, 0)
+	return strategy.Plainest(f, t, 0, nil)
 }

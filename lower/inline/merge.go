@@ -80,6 +80,7 @@ func (in *inliner) mergeStages(i, j int) bool {
 		facts = b
 	}
 	facts.MACs, facts.Args = a.MACs+b.MACs, args
+	facts.Layer.Merged = slices.Compact(slices.Concat(a.Layer.Names(a.Name), b.Layer.Names(b.Name)))
 	facts.Layer.Weights = a.Layer.Weights + b.Layer.Weights
 	facts.Layer.FloatBytes = a.Layer.FloatBytes + b.Layer.FloatBytes
 	in.drop(i, between)

@@ -110,13 +110,11 @@ func (d *driver) Build(ptx []byte, launches []describe.Launch) error {
 	var threads, shared int32
 	err := errors.Join(check("cuDeviceGetAttribute", d.DeviceGetAttribute(&threads, maxThreads, d.gpu)),
 		check("cuDeviceGetAttribute", d.DeviceGetAttribute(&shared, maxShared, d.gpu)))
+	if err == nil {
+		err = device.Limits{Device: "the GPU", Threads: uint64(threads), Shared: uint64(shared)}.Check(launches)
+	}
 	if err != nil {
 		return err
-	}
-	for _, l := range launches {
-		if l.Threads > int(threads) || l.Shared > int(shared) {
-			return &device.LimitError{Device: "the GPU", Launch: l, Threads: uint64(threads), Shared: uint64(shared)}
-		}
 	}
 	var module handle
 	text, log := append(bytes.Clone(ptx), 0), make([]byte, 1<<14)

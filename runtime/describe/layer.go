@@ -1,11 +1,18 @@
 package describe
 
+import (
+	"slices"
+	"strings"
+)
+
 // Layer describes the layer of the model that a stage computes. The compiler finds it in the graph,
 // before the target's layout. Stages of the IR carry it (ir.Layer), descriptions store it, and
 // reports read it. Kinds and codes are those of ripc's package graph. Neither the IR nor a loader
 // gives them a meaning.
 type Layer struct {
 	Kind string `json:"kind"` // "binary", "float", "bits" or "glue"; "" if the layer is unknown
+	// Merged lists the layers of a stage that computes several, in order, its own among them.
+	Merged []string `json:"merged,omitempty"`
 	// Part is the layer of the model that this layer is a part of; the parts' sums are added. ""
 	// for a whole layer.
 	Part string `json:"part,omitempty"`
@@ -21,6 +28,22 @@ type Layer struct {
 	Reason     Reason `json:"reason,omitzero"`
 	// Algorithm is the only field that depends on the target.
 	Algorithm Algorithm `json:"algorithm,omitzero"`
+}
+
+// Names lists the layers of a stage.
+func (l Layer) Names(stage string) []string {
+	if len(l.Merged) == 0 {
+		return []string{stage}
+	}
+	return l.Merged
+}
+
+// Title is the name of a stage for people: all of its layers.
+func (l Layer) Title(stage string) string { return strings.Join(l.Names(stage), "+") }
+
+// IsCalled reports whether name stands for a stage: its title, or one of its layers.
+func (l Layer) IsCalled(stage, name string) bool {
+	return name == l.Title(stage) || slices.Contains(l.Names(stage), name)
 }
 
 // Algorithm is how the sums of a layer with weights are computed.

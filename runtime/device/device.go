@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ripc/internal/container"
@@ -48,16 +49,31 @@ func (e *MissingError) Error() string { return fmt.Sprintf("no device for %s: %s
 
 // LimitError says that a kernel takes more than the device has.
 type LimitError struct {
-	Device  string
-	Launch  describe.Launch
-	Threads uint64 // of a block at most
-	Shared  uint64 // bytes of a block at most
+	Limits
+	Layer  string
+	Launch describe.Launch
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s takes %d threads and %d bytes of shared memory in a block; %s has %d and %d: compile "+
-		"with a schedule of fewer (knob threads)", e.Launch.Kernel, e.Launch.Threads, e.Launch.Shared, e.Device,
-		e.Threads, e.Shared)
+	return fmt.Sprintf("layer %s: kernel %s takes %d threads and %d bytes of shared memory in a block; %s has %d and "+
+		"%d: compile with a schedule of fewer (knobs threads, tile_h and tile_w)", e.Layer, e.Launch.Kernel,
+		e.Launch.Threads, e.Launch.Shared, e.Device, e.Threads, e.Shared)
+}
+
+// Limits are those of a device for a block.
+type Limits struct {
+	Device          string
+	Threads, Shared uint64 // Shared is in bytes
+}
+
+// Check fails with *LimitError if a launch takes more. Open adds the layer.
+func (l Limits) Check(launches []describe.Launch) error {
+	for _, k := range launches {
+		if uint64(k.Threads) > l.Threads || uint64(k.Shared) > l.Shared {
+			return &LimitError{Limits: l, Launch: k}
+		}
+	}
+	return nil
 }
 
 // Session is a network on a device with the memory for one inference at a time. It is not for
@@ -114,6 +130,13 @@ func Open(path, kernels string, find func(features []string) (Driver, error)) (*
 	}
 	if err = driver.Build(b.Part(kernels), launches); err == nil {
 		err = s.allocate(b.Part(container.Constants))
+	}
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		for _, st := range desc.Stages {
+			if slices.Contains(st.Launches, limit.Launch) {
+				limit.Layer = st.Layer.Title(st.Name)
+			}
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -59,11 +59,9 @@ func find(features []string) (device.Driver, error) {
 }
 
 func (d *driver) Build(source []byte, launches []describe.Launch) error {
-	for _, l := range launches {
-		if uint64(l.Threads) > d.chosen.threads || uint64(l.Shared) > d.chosen.local {
-			return &device.LimitError{Device: d.chosen.name, Launch: l, Threads: d.chosen.threads,
-				Shared: d.chosen.local}
-		}
+	if err := (device.Limits{Device: d.chosen.name, Threads: d.chosen.threads, Shared: d.chosen.local}).Check(
+		launches); err != nil {
+		return err
 	}
 	var code int32
 	if !d.borrowed {

@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a missing kernel: %v", err)
 	}
 	var large *device.LimitError
-	if err := open(t, "__kernel void f_0() {}", "1000000000"); !errors.As(err, &large) {
+	if err := open(t, "__kernel void f_0() {}", "1000000000"); !errors.As(err, &large) || large.Layer != "f" {
 		t.Errorf("many threads: %v", err)
 	}
 }

@@ -196,7 +196,7 @@ func BenchmarkOf(b *testing.B) {
 		if k.target.Name != "rpi3" {
 			continue
 		}
-		c, err := strategy.Plainest(k.def, k.target, 0)
+		c, err := strategy.Plainest(k.def, k.target, 0, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestPlainest(t *testing.T) {
 					t.Errorf("%s on %s: %s=%d, of %d", name, m.Name, k.Name, c.Values[k.Name], k.Domain)
 				}
 			}
-			less, err := strategy.Plainest(f, m, 1)
+			less, err := strategy.Plainest(f, m, 1, nil)
 			if err != nil || size.Of(less.Func.Body) > size.Of(c.Func.Body) {
 				t.Errorf("%s on %s, with as little code as may be: %d instructions and not %d: %v", name, m.Name, size.Of(less.Func.Body), size.Of(c.Func.Body), err)
 			}

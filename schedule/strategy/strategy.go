@@ -178,25 +178,34 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 
 // Plainest returns the schedule of f by the first strategy that can be built at the first values of
 // its knobs. Its estimated size is at most `most` instructions, if most is not 0, or else
-// size.Sure. Optional steps beyond the limit are left out. Callers use it where no model says which
-// schedule is fast.
-func Plainest(f *ir.Func, t targets.Target, most int) (Choice, error) {
+// size.Sure. Optional steps beyond the limit are left out. Of schedules that takes, if not nil,
+// refuses all, it is the first. Callers use it where no model says which schedule is fast.
+func Plainest(f *ir.Func, t targets.Target, most int, takes func(*ir.Func) bool) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)
 	if len(all) == 0 {
 		return Choice{}, errors.New("no strategy applies to " + f.Name)
 	}
 	var first error
+	var refused Choice
 	for _, limit := range []int{most, size.Sure} {
 		for _, s := range all {
 			b := newBuilder(l)
 			b.most = limit
 			c, err := s.buildWith(b, l, nil)
-			if err == nil && (limit > 0 || size.Of(c.Func.Body) <= size.Sure) {
+			switch {
+			case err != nil:
+				first = cmp.Or(first, err)
+			case limit == 0 && size.Of(c.Func.Body) > size.Sure:
+			case takes == nil || takes(c.Func):
 				return c, nil
+			case refused.Strategy == "":
+				refused = c
 			}
-			first = cmp.Or(first, err)
 		}
+	}
+	if refused.Strategy != "" {
+		return refused, nil
 	}
 	return Choice{}, first
 }

@@ -365,7 +365,7 @@ func draw(t *rapid.T, all []targets.Target, f *ir.Func, see func(tr schedule.Tra
 // plainest is the plainest schedule of f.
 func plainest(t testing.TB, f *ir.Func, m targets.Target) strategy.Choice {
 	t.Helper()
-	c, err := strategy.Plainest(f, m, 0)
+	c, err := strategy.Plainest(f, m, 0, nil)
 	if err != nil {
 		t.Fatalf("%s on %s: %v", f.Name, m.Name, err)
 	}
