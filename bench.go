@@ -13,6 +13,7 @@ import (
 	"ripc/ir"
 	"ripc/measure"
 	"ripc/measure/limits"
+	"ripc/runtime/describe"
 	"ripc/targets"
 	"ripc/targets/boards"
 )
@@ -49,6 +50,7 @@ type BenchResult struct {
 	// Footprint is the memory of a program for a chip without an operating system; nil for other
 	// targets.
 	Footprint *Footprint   `json:"footprint,omitempty"`
+	Launches  int          `json:"launches,omitempty"` // of kernels in a run on a device
 	MACs      int64        `json:"macs"`
 	Layers    []LayerBench `json:"layers,omitempty"`
 	// Kinds are the sums of the layers' figures by kind, the most costly first.
@@ -62,6 +64,8 @@ type LayerBench struct {
 	Kind   string `json:"kind"` // as in Layer
 	Kernel string `json:"kernel"`
 	MACs   int64  `json:"macs"`
+	// Launches are the kernels of a device's stage.
+	Launches []describe.Launch `json:"launches,omitempty"`
 	// Share is the part of the sum of all layers' costs (Figures.Cost), 0 to 1; nil without costs.
 	Share *float64 `json:"share"`
 	Figures
@@ -184,9 +188,10 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	res.Model, res.Target, res.Simulated = d.Name, d.Target, e.Kind() == engine.Simulated
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
+		res.Launches += len(s.Launches)
 		if r.PerLayer {
 			res.Layers = append(res.Layers, LayerBench{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind,
-				Kernel: s.Kernel, MACs: s.MACs})
+				Kernel: s.Kernel, MACs: s.MACs, Launches: s.Launches})
 		}
 	}
 	if !o.Count {
@@ -329,7 +334,7 @@ type ReportResult struct {
 	Twin    *TwinResult       `json:"float_twin,omitempty"`
 	NoTwin  string            `json:"no_float_twin,omitempty"`
 	Against *ReportComparison `json:"against,omitempty"` // an earlier report
-	// Limits are the limits of this machine, measured after the networks; none if it is simulated.
+	// Limits are the limits of this machine, measured after the networks; none for other machines.
 	Limits []Limit `json:"limits"`
 }
 
@@ -392,7 +397,7 @@ func Report(ctx context.Context, r ReportRequest) (*ReportResult, error) {
 			return nil, err
 		}
 	}
-	if !res.Bench.Simulated {
+	if !res.Bench.Simulated && res.Bench.Launches == 0 {
 		if res.Limits, err = limits.Best(ctx); err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 			inputs[k] = s.start.Inputs
 		}
 		steps[k] = s
-		stages += 1 + j.Last - j.First
+		stages += j.Last - j.First
 	}
 	ctx, cancel := withLimit(ctx, b.o.Limit, stages)
 	defer cancel()

@@ -22,6 +22,7 @@ type acceleratorPage struct {
 	Bench      *ripc.AcceleratorBench
 	Command    string
 	Processor  any // layers that stay there, and why
+	Tiles      []tile
 	Used       []share
 	UsedHeight int
 	Plot       plot
@@ -54,8 +55,17 @@ func WriteAccelerator(w io.Writer, a *ripc.Accelerator, b *ripc.AcceleratorBench
 	if err != nil {
 		return err
 	}
-	p := &acceleratorPage{Bench: b, Command: command, Processor: a.Design.Refusals, JSON: template.JS(data)}
 	part := a.Target.Part
+	p := &acceleratorPage{Bench: b, Command: command, Processor: a.Design.Refusals, JSON: template.JS(data),
+		Tiles: []tile{
+			{human.Grouped(int64(b.Cycles)), "cycles a picture, by layer " + b.Slowest},
+			{fmt.Sprintf("%.0f", b.FPS), fmt.Sprintf("pictures a second at %v MHz", b.ClockMHz)},
+			{human.Grouped(int64(b.LUTs)), "LUTs"},
+			{fmt.Sprintf("%.5g", b.BRAM36), "block RAMs of 36 Kbit"},
+			{fmt.Sprint(b.DSPs), "multipliers (DSPs)"},
+			{formatPercent(float64(b.Hardware) / float64(max(1, b.MACs))),
+				"of " + human.Grouped(b.MACs) + " MACs are in hardware"},
+		}}
 	const full, line = 800, 24
 	for _, r := range []struct {
 		name     string

@@ -19,7 +19,7 @@ func TestAccelerator(t *testing.T) {
 	need.OK(t, WriteAccelerator(&out, a, b, "ripc report every.json"))
 	html := out.String()
 	for _, want := range []string{"2660 of 53200, 5.0 %", `<rect class="float"`, "yosys &lt;1&gt;", "this one: ", "On the processor: levels",
-		"sums of bits", "depthwise", "block RAM, Kbit"} {
+		"sums of bits", "depthwise", "block RAM, Kbit", "<b>2,660</b><span>LUTs", "cycles a picture, by layer"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page does not have %s", want)
 		}

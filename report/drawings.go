@@ -9,7 +9,6 @@ import (
 
 	"ripc"
 	"ripc/internal/human"
-	"ripc/runtime"
 	"ripc/runtime/describe"
 )
 
@@ -253,13 +252,7 @@ func newRoof(r *ripc.ReportResult, u unit) *roof {
 		if v == nil || *v <= 0 {
 			continue
 		}
-		var touched int64
-		for _, t := range slices.Concat(l.Reads, l.Writes) {
-			if n, err := runtime.OperandBytes(t); err == nil {
-				touched += int64(n)
-			}
-		}
-		x := float64(l.MACs) / float64(max(1, touched))
+		x := float64(l.MACs) / float64(max(1, movedBytes(l)))
 		all = append(all, at{x, *v, l})
 		minX, maxX, minY, maxY = min(minX, x), max(maxX, x), min(minY, *v), max(maxY, *v)
 	}

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"ripc"
@@ -18,6 +19,7 @@ import (
 	"ripc/internal/svg"
 	"ripc/internal/tensorio"
 	"ripc/measure"
+	"ripc/runtime"
 )
 
 //go:embed page.html
@@ -117,7 +119,8 @@ type tile struct{ Value, Label string }
 type row struct {
 	Name, Label, Op, Became, Kind, Output, MACs, MACShare, Cost, Share, Twin, Ratio, PerCycle, Weights, Float string
 
-	Notes []int // numbers of the notes
+	Launches, Moved string // of a device
+	Notes           []int  // numbers of the notes
 }
 
 // nameLength is the number of characters of a name that the page shows. The full name is the title
@@ -221,6 +224,8 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		{"binary", "bitserial: sums of few-bit integers"}, {integer, "integer: weights of 8 bits"},
 		{"bits", "levels, packed or moved"}, {"glue", "glue on f32"}, {"float", "float: sums of f32"}}}
 	switch {
+	case r.Bench.Launches > 0:
+		p.Source = "measured on the device, fastest of " + human.Count(r.Bench.Runs, "run")
 	case !r.Bench.Simulated:
 		p.Source = fmt.Sprintf("measured on %s, fastest of %s, threads: %d", r.CPU,
 			human.Count(r.Bench.Runs, "run"), r.Bench.Threads)
@@ -279,6 +284,9 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 		}
 		if i < len(r.Bench.Layers) {
 			b := r.Bench.Layers[i]
+			if r.Bench.Launches > 0 {
+				x.Launches, x.Moved = fmt.Sprint(len(b.Launches)), bytesText(movedBytes(l))
+			}
 			if v, ok := u.costOf(b.Figures); ok {
 				x.Cost = u.text(v)
 				if t, ok := twin[l.Name]; ok && l.MACs > 0 && v > 0 {
@@ -356,12 +364,30 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 		memory += "; float twin: " + human.Bytes(r.Twin.WorkspaceBytes)
 	}
 	list = append(list, tile{bytesText(in.WeightBytes), weights}, tile{human.Bytes(in.WorkspaceBytes), memory})
+	if r.Bench.Launches > 0 {
+		moved := int64(0)
+		for _, l := range in.Layers {
+			moved += movedBytes(l)
+		}
+		list = append(list, tile{fmt.Sprint(r.Bench.Launches), "launches of kernels"},
+			tile{human.Bytes(moved), "of tensors that the kernels read and write"})
+	}
 	if f := r.Bench.Footprint; f != nil {
 		list = append(list, tile{human.Bytes(f.Flash), "flash as linked" + limitText(f.FlashLimit)},
 			tile{human.Bytes(f.RAM + f.Stack),
 				"RAM as linked" + limitText(f.RAMLimit) + ", " + human.Bytes(f.Stack) + " of it stack"})
 	}
 	return list
+}
+
+// movedBytes is the size of the tensors that a stage reads and writes.
+func movedBytes(l ripc.Layer) (sum int64) {
+	for _, t := range slices.Concat(l.Reads, l.Writes) {
+		if n, err := runtime.OperandBytes(t); err == nil {
+			sum += int64(n)
+		}
+	}
+	return sum
 }
 
 // limitText describes the memory of the simulated board, if it is known.

@@ -71,6 +71,23 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestDevice: a device has launches, and the bytes that its kernels read and write.
+func TestDevice(t *testing.T) {
+	r, ms := madeUp(), 1.5
+	r.Bench.Simulated, r.Bench.Footprint, r.Bench.Launches, r.Bench.Runs, r.Bench.Figures = false, nil, 2, 7, ripc.Figures{MinMS: &ms}
+	r.Bench.Layers[0].Launches = make([]describe.Launch, 2)
+	r.Inspection.Layers[0].Reads = []describe.Tensor{{Name: "x", Shape: []int{1, 8, 8, 4}, DType: "f32"}}
+	r.Inspection.Layers[0].Writes = r.Inspection.Layers[0].Reads
+	var out bytes.Buffer
+	need.OK(t, Write(&out, r))
+	for _, want := range []string{"measured on the device, fastest of 7 runs", "<b>2</b><span>launches of kernels", "<b>2048 B</b><span>of tensors",
+		`<td class="n">2</td><td class="n">2048 B</td>`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+}
+
 // TestGraph: a box is as wide as its cost is high, branches stand beside each other, and a line that passes boxes goes around them.
 func TestGraph(t *testing.T) {
 	tensors := func(names ...string) (ts []describe.Tensor) {

@@ -31,7 +31,7 @@ func (v *verifier) step(ctx context.Context, i int) (before, after *engine.Memor
 }
 
 // batch runs stages from first on, until their memories would exceed kept. It continues at the end
-// of the last batch.
+// of the last batch. Together they may take as long as one stage, else they run one by one.
 func (v *verifier) batch(ctx context.Context, first int) error {
 	w := &v.walk
 	last := first + 1
@@ -51,13 +51,18 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 		jobs = append(jobs, engine.Job{First: i, Last: i + 1, Keep: true})
 	}
 	var results []engine.Result
+	run, cancel := ctx, func() {}
+	if last > first+1 && v.in.Limit > 0 {
+		run, cancel = context.WithTimeout(ctx, v.in.Limit)
+	}
+	defer cancel()
 	err := v.watch(v.e.Kind(), first, func() (err error) {
-		results, err = v.e.Run(ctx, jobs)
+		results, err = v.e.Run(run, jobs)
 		return err
 	})
 	var fault *engine.FaultError
-	if last > first+1 && errors.As(err, &fault) {
-		w.maxBytes = 1 // which stage it was shows when they run one by one
+	if last > first+1 && (errors.As(err, &fault) || err != nil && run.Err() != nil && ctx.Err() == nil) {
+		w.maxBytes = 1 // which stage it was, or took its time, shows when they run one by one
 		return v.batch(ctx, first)
 	}
 	if err != nil {

@@ -94,7 +94,8 @@ func (o *compileOptions) compileCore(cmd *cobra.Command, path string, opt ripc.O
 	if err != nil {
 		return err
 	}
-	dir, names, err := o.writeFolder(k.Prefix(), k.Files())
+	title := fmt.Sprintf("%s for %s, core %s", r.Model, r.Target, r.Design)
+	dir, names, err := o.writeFolder(k.Prefix(), title, k.Files())
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"ripc/internal/files"
 )
@@ -16,9 +16,10 @@ import (
 // anything is compiled. undo removes the new folders if they are empty. Prefix "" is the current
 // folder.
 func checkPlaces(prefix string, kinds []string) (undo func(), err error) {
-	if strings.HasSuffix(prefix, "/") || strings.HasSuffix(prefix, string(filepath.Separator)) {
-		return nil, usagef("--output %s names a folder; give the files' path without extension, e.g. %snet", prefix,
-			prefix)
+	if last := prefix[max(0, len(prefix)-1):]; last == "/" || last == string(filepath.Separator) ||
+		prefix != "" && slices.Contains([]string{".", ".."}, filepath.Base(prefix)) {
+		return nil, usagef("--output %s names a folder; give the files' path without extension, e.g. %s", prefix,
+			filepath.Join(prefix, "net"))
 	}
 	if info, err := os.Stat(prefix); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, usagef("--output %s names a device; it is the files' path without extension, or - for standard "+

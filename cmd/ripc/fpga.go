@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -259,11 +260,12 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 			made[a.Prefix()+".bit"], routed = r.Bitstream, r.MHz
 		}
 	}
-	dir, names, err := o.writeFolder(a.Prefix(), made)
+	res := newAcceleratorResult(a)
+	dir, names, err := o.writeFolder(a.Prefix(), fmt.Sprintf("%s for %s at %v MHz, %s", res.Model, res.Target,
+		res.ClockMHz, res.Fold), made)
 	if err != nil {
 		return err
 	}
-	res := newAcceleratorResult(a)
 	res.Files, res.RoutedMHz = names, routed
 	if o.json {
 		return printJSON(cmd.OutOrStdout(), res)
@@ -273,14 +275,33 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 	return nil
 }
 
+// contentsFile names the accelerator of a folder, and lists its other files.
+const contentsFile = "contents.txt"
+
 // writeFolder writes files, by name, into the folder that the flags name, or into one of a name.
-func (o *compileOptions) writeFolder(name string, made map[string][]byte) (dir string, names []string, err error) {
+// Files that it wrote there before stay if title is the same, else they go.
+func (o *compileOptions) writeFolder(name, title string, made map[string][]byte) (dir string, names []string,
+	err error) {
 	if dir = o.prefix; dir == "" {
 		dir = name
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return "", nil, usagef("--output %s is a file; accelerators are folders", dir)
 	}
+	text, _ := os.ReadFile(filepath.Join(dir, contentsFile)) // if it is not there, nothing was
+	before := strings.Split(strings.TrimSpace(string(text)), "\n")
+	listed, gone := slices.Collect(maps.Keys(made)), []string{}
+	for _, name := range before[1:] {
+		switch {
+		case slices.Contains(listed, name) || filepath.Base(name) != name:
+		case before[0] == title:
+			listed = append(listed, name)
+		default:
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(listed)
+	made[contentsFile] = []byte(title + "\n" + strings.Join(listed, "\n") + "\n")
 	var list []files.New
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		at := filepath.Join(dir, name)
@@ -292,7 +313,14 @@ func (o *compileOptions) writeFolder(name string, made map[string][]byte) (dir s
 		return "", nil, err
 	}
 	defer undo()
-	return dir, names, files.ReplaceAll(list...)
+	if err = files.ReplaceAll(list...); err == nil {
+		for _, name := range gone {
+			if e := os.Remove(filepath.Join(dir, name)); !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	return dir, names, err
 }
 
 // acceleratorResult is the result of compile and inspect for --json.

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -98,12 +100,8 @@ func (a *archive) model() string {
 		}
 	}
 	has := func(prefix string) bool {
-		for name := range a.entries {
-			if strings.HasPrefix(name, prefix) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(slices.Collect(maps.Keys(a.entries)),
+			func(name string) bool { return strings.HasPrefix(name, prefix) })
 	}
 	order, given := a.entries["byteorder"]
 	switch {
@@ -127,12 +125,7 @@ func (a *archive) model() string {
 // decode reads an entry of JSON.
 func (a *archive) decode(name string, to any) {
 	data := a.entries[name]
-	tokens := 0
-	for _, c := range data {
-		if c == ',' || c == '{' || c == '[' {
-			tokens++
-		}
-	}
+	tokens := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("{")) + bytes.Count(data, []byte("["))
 	if a.memory -= int64(len(data)) + tokenCost*int64(tokens); len(data) > maxJSON || a.memory < 0 {
 		panic(errorf(a.file, "", "entry %q: reading it would take too much memory", name))
 	}
@@ -162,10 +155,5 @@ func (a *archive) checkVersion() {
 		help := fmt.Sprintf("save it with a version of PyTorch that writes schema %d: 2.9 does", schemaMajor)
 		panic(errorf(a.file, help, "the program has schema version %d.%d (PyTorch %s), which is not known",
 			v.Major, v.Minor, a.program.TorchVersion))
-	}
-	for _, s := range a.program.GraphModule.Signature.InputSpecs {
-		if s.CustomObj != nil || s.Token != nil {
-			panic(errorf(a.file, "export a network of tensors", "the program has inputs that are no tensors"))
-		}
 	}
 }

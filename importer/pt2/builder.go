@@ -40,14 +40,12 @@ func (b *builder) wiring() *source.Wiring {
 	w := &source.Wiring{File: b.archive.file}
 	s := b.archive.program.GraphModule.Signature
 	for _, in := range s.InputSpecs {
-		if in.UserInput != nil && in.UserInput.Arg.Tensor != nil {
-			w.Inputs = append(w.Inputs, in.UserInput.Arg.Tensor.Name)
-		}
+		arg := in["user_input"].Arg
+		w.Inputs = append(w.Inputs, arg.tensors()...)
 	}
 	for _, out := range s.OutputSpecs {
-		if out.UserOutput != nil && out.UserOutput.Arg.Tensor != nil {
-			w.Outputs = append(w.Outputs, out.UserOutput.Arg.Tensor.Name)
-		}
+		arg := out["user_output"].Arg
+		w.Outputs = append(w.Outputs, arg.tensors()...)
 	}
 	nodes := b.archive.program.GraphModule.Graph.Nodes
 	for i := range nodes {
@@ -69,21 +67,22 @@ func (b *builder) wiring() *source.Wiring {
 // signature finds the names of the weights, and refuses programs with other effects than outputs.
 func (b *builder) signature() {
 	for _, in := range b.archive.program.GraphModule.Signature.InputSpecs {
-		switch {
-		case in.Parameter != nil:
-			b.weights[in.Parameter.Arg.Name] = in.Parameter.Name
-		case in.Buffer != nil:
-			b.weights[in.Buffer.Arg.Name] = in.Buffer.Name
-		case in.Constant != nil:
-			b.weights[in.Constant.Arg.Name] = in.Constant.Name
+		for kind, s := range in {
+			if kind == "custom_obj" || kind == "token" {
+				panic(errorf(b.archive.file, "export a network of tensors", "an input is no tensor"))
+			}
+			if name := cmp.Or(s.Parameter, s.Buffer, s.Constant); name != "" {
+				b.weights[strings.Join(s.Arg.words, "")] = name
+			}
 		}
 	}
 	for _, out := range b.archive.program.GraphModule.Signature.OutputSpecs {
-		switch {
-		case out.Mutation != nil:
+		change, changes := out["buffer_mutation"]
+		switch arg := out["user_output"].Arg; {
+		case changes:
 			panic(errorf(b.archive.file, "export the network in evaluation mode: net.eval()",
-				"the program changes buffer %q", out.Mutation.Buffer))
-		case out.UserOutput == nil || out.UserOutput.Arg.Tensor == nil:
+				"the program changes buffer %q", change.Buffer))
+		case len(arg.tensors()) != 1:
 			panic(errorf(b.archive.file, "export a network that returns tensors", "an output is no tensor"))
 		}
 	}
@@ -146,31 +145,4 @@ func (f *fileNode) module() string {
 		return parts[1]
 	}
 	return ""
-}
-
-// tensors lists the tensors that a names; "" stands for one that is left out.
-func (a *argument) tensors() (list []string) {
-	for _, t := range a.Tensors {
-		list = append(list, t.Name)
-	}
-	switch {
-	case a.Tensor != nil:
-		list = append(list, a.Tensor.Name)
-	case a.OptionalTensor != nil && a.OptionalTensor.Tensor != nil:
-		list = append(list, a.OptionalTensor.Tensor.Name)
-	}
-	return list
-}
-
-// symbols lists the computed numbers that a names.
-func (a *argument) symbols() (list []string) {
-	for _, s := range a.SymInts {
-		if s.Name != nil {
-			list = append(list, *s.Name)
-		}
-	}
-	if a.SymInt != nil && a.SymInt.Name != nil {
-		list = append(list, *a.SymInt.Name)
-	}
-	return list
 }

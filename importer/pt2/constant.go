@@ -49,10 +49,10 @@ func (b *builder) load(name string) *tensor {
 	offset, steps := 0, make([]int, len(p.Meta.Strides))
 	last := 0 // the last element that is read
 	for d, s := range append(slices.Clone(p.Meta.Strides), p.Meta.Offset) {
-		if s.Int == nil || *s.Int < 0 || *s.Int > maxElements {
+		if offset, ok = s.extent(); !ok {
 			fault("a stride or an offset is no number from 0")
 		}
-		if offset = int(*s.Int); d < len(steps) {
+		if d < len(steps) {
 			steps[d] = offset
 		}
 	}

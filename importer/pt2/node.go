@@ -1,9 +1,11 @@
 package pt2
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ripc/importer/internal/kit"
@@ -22,6 +24,12 @@ type node struct {
 // fail is an error at n.
 func (n *node) fail(help, format string, args ...any) error {
 	return n.b.Fail(help, format, args...)
+}
+
+func (n *node) failIf(bad bool, help, format string, args ...any) {
+	if bad {
+		panic(n.fail(help, format, args...))
+	}
 }
 
 // node reads a node of the program.
@@ -77,10 +85,9 @@ func (n *node) prepare(name string) {
 	}
 	for i := range n.Inputs {
 		in := &n.Inputs[i]
-		if !slices.Contains(n.row.args(), in.Name) && !slices.Contains(ignored(), in.Name) {
-			panic(n.fail("", "argument %q is not supported", in.Name))
-		}
-		if in.Arg.None != nil || n.args[in.Name] != nil {
+		n.failIf(!slices.Contains(n.row.args(), in.Name) && !slices.Contains(ignored(), in.Name),
+			"", "argument %q is not supported", in.Name)
+		if in.Arg.kind == "as_none" || n.args[in.Name] != nil {
 			continue
 		}
 		n.args[in.Name] = &in.Arg
@@ -128,15 +135,10 @@ func (n *node) check(names []string, results []*tensor) {
 func (n *node) overwrite() {
 	b := n.b
 	self := ""
-	if in := n.args[n.row.args()[0]]; in != nil {
-		if names := in.tensors(); len(names) > 0 {
-			self = names[0]
-		}
+	if in := n.args[n.row.args()[0]]; in != nil && len(in.tensors()) > 0 {
+		self = in.tensors()[0]
 	}
-	root := self
-	if r, ok := b.roots[self]; ok {
-		root = r
-	}
+	root := cmp.Or(b.roots[self], self)
 	op, _, _ := strings.Cut(strings.TrimPrefix(n.Target, "torch.ops.aten."), ".")
 	makes := n.makes()
 	switch {
@@ -160,20 +162,21 @@ func (n *node) overwrite() {
 
 // scalar computes a node that makes a number of extents; ok is false for other nodes.
 func (b *builder) scalar(n *node) (ok bool) {
-	if len(n.Outputs) != 1 || n.Outputs[0].SymInt == nil || n.Outputs[0].SymInt.Name == nil {
+	if len(n.Outputs) != 1 || len(n.Outputs[0].symbols()) != 1 {
 		return false
 	}
 	var v []int
 	for i := range n.Inputs {
-		in := &n.Inputs[i].Arg
-		n.args[fmt.Sprint(i)] = in
-		if in.Tensor != nil {
-			v = append(v, n.tensor(in.Tensor.Name).Extents()...)
-			continue
+		in, key := &n.Inputs[i].Arg, fmt.Sprint(i)
+		n.args[key] = in
+		for _, name := range in.tensors() {
+			v = append(v, n.tensor(name).Extents()...)
 		}
-		v = append(v, n.integers(fmt.Sprint(i), nil)...)
+		if in.tensors() == nil {
+			v = append(v, n.integers(key, nil)...)
+		}
 	}
-	name := *n.Outputs[0].SymInt.Name
+	name := n.Outputs[0].symbols()[0]
 	op := n.Target[strings.LastIndex(strings.TrimSuffix(n.Target, ".int"), ".")+1:]
 	last := len(v) - 1
 	switch {
@@ -194,9 +197,7 @@ func (b *builder) scalar(n *node) (ok bool) {
 // evaluate makes the node's outputs: constants of constants, or nodes of the graph.
 func (n *node) evaluate() []*tensor {
 	for _, name := range n.row.required() {
-		if n.args[name] == nil {
-			panic(n.fail("", "argument %q is missing", name))
-		}
+		n.failIf(n.args[name] == nil, "", "argument %q is missing", name)
 	}
 	for _, list := range n.tensors {
 		for _, t := range list {
@@ -213,16 +214,9 @@ func (n *node) evaluate() []*tensor {
 	return n.row.lower(n)
 }
 
-func isConstant(t *tensor) bool {
-	_, ok := t.Numbers()
-	return ok
-}
-
 // axis resolves an axis that may count from the end.
 func (n *node) axis(a, rank int) int {
-	if a < -max(1, rank) || a >= max(1, rank) {
-		panic(n.fail("", "axis %d of a tensor with %d axes", a, rank))
-	}
+	n.failIf(a < -max(1, rank) || a >= max(1, rank), "", "axis %d of a tensor with %d axes", a, rank)
 	return (a + rank) % max(1, rank)
 }
 
@@ -246,7 +240,7 @@ func (n *node) weight(name string) *tensor {
 	if t == nil {
 		return nil
 	}
-	if !isConstant(t) {
+	if _, constant := t.Numbers(); !constant {
 		panic(n.fail("make it a parameter or a buffer, or compute it of these",
 			"argument %q is computed from an input; only constants are supported there", name))
 	}
@@ -255,53 +249,43 @@ func (n *node) weight(name string) *tensor {
 
 // number is an argument of one number.
 func (n *node) number(name string, def float64) float64 {
-	a := n.args[name]
-	switch {
-	case a == nil:
+	if !n.has(name) {
 		return def
-	case a.Float != nil:
-		return float64(*a.Float)
-	case a.Int != nil:
-		return float64(*a.Int)
-	case a.Bool != nil && *a.Bool:
-		return 1
-	case a.Bool != nil:
-		return 0
-	case a.SymInt != nil:
-		return float64(n.integers(name, nil)[0])
-	case len(n.tensors[name]) == 1:
-		if data, _ := n.tensors[name][0].Numbers(); len(data) == 1 {
+	}
+	if list := n.tensors[name]; len(list) == 1 {
+		if data, _ := list[0].Numbers(); len(data) == 1 {
 			return float64(data[0])
 		}
+	} else if list := n.numbers(name); len(list) == 1 {
+		return list[0]
 	}
 	panic(n.fail("", "argument %q is no constant number", name))
 }
 
+// numbers is an argument of numbers, nil if it is not given.
+func (n *node) numbers(name string) []float64 {
+	if !n.has(name) {
+		return nil
+	}
+	return readNumbers(n, name, func(w string) (float64, error) { return strconv.ParseFloat(w, 64) })
+}
+
 // integers is an argument of integers, or of one.
 func (n *node) integers(name string, def []int) []int {
-	a := n.args[name]
-	if a == nil {
+	if !n.has(name) {
 		return def
 	}
-	list := a.SymInts
-	if a.SymInt != nil {
-		list = []symArgument{*a.SymInt}
-	}
-	if a.Int != nil {
-		list = []symArgument{{Int: a.Int}}
-	}
-	for i := range a.Ints {
-		list = append(list, symArgument{Int: &a.Ints[i]})
-	}
-	out := make([]int, 0, len(list))
-	for _, s := range list {
-		v, ok := 0, false
-		if s.Name != nil {
-			v, ok = n.b.scalars[*s.Name]
-		} else if s.Int != nil {
-			v, ok = int(*s.Int), true
-		}
-		if !ok {
+	return readNumbers(n, name, strconv.Atoi)
+}
+
+// readNumbers reads a given argument by parse, names being numbers that nodes compute of extents.
+func readNumbers[T int | float64](n *node, name string, parse func(word string) (T, error)) []T {
+	out := []T{}
+	for _, w := range n.args[name].words {
+		v, err := parse(w)
+		if known, ok := n.b.scalars[w]; ok {
+			v = T(known)
+		} else if err != nil {
 			panic(n.fail("", "argument %q holds a number that is not known", name))
 		}
 		out = append(out, v)
@@ -312,24 +296,17 @@ func (n *node) integers(name string, def []int) []int {
 // integer is an argument of one integer.
 func (n *node) integer(name string, def int) int {
 	list := n.integers(name, []int{def})
-	if len(list) != 1 {
-		panic(n.fail("", "argument %q is %v, want one integer", name, list))
-	}
+	n.failIf(len(list) != 1, "", "argument %q is %v, want one integer", name, list)
 	return list[0]
 }
 
 // flag is a boolean argument.
-func (n *node) flag(name string, def bool) bool {
-	if a := n.args[name]; a != nil && a.Bool != nil {
-		return *a.Bool
-	}
-	return def
-}
+func (n *node) flag(name string, def bool) bool { return n.integer(name, truth(def)) != 0 }
 
 // text is an argument of characters.
 func (n *node) text(name, def string) string {
-	if a := n.args[name]; a != nil && a.String != nil {
-		return *a.String
+	if a := n.args[name]; a != nil && a.kind == "as_string" {
+		return strings.Join(a.words, "")
 	}
 	return def
 }
@@ -351,16 +328,15 @@ func (n *node) axes(name string, rank int) []int {
 }
 
 // spatial is an argument of a number for each spatial axis, or one for all.
-func (n *node) spatial(name string, axes, def int) []int {
+func (n *node) spatial(name string, axes int, def ...int) []int {
 	list := n.integers(name, nil)
 	if len(list) == 0 {
-		list = []int{def}
+		list = def
 	}
 	if len(list) == 1 {
 		list = slices.Repeat(list, axes)
 	}
-	if len(list) != axes || !kit.InRange(list, 0, math.MaxInt16) {
-		panic(n.fail("", "argument %q is %v, want a number for each of %d spatial axes", name, list, axes))
-	}
+	n.failIf(len(list) != axes || !kit.InRange(list, 0, math.MaxInt16),
+		"", "argument %q is %v, want a number for each of %d spatial axes", name, list, axes)
 	return list
 }

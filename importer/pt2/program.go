@@ -1,10 +1,10 @@
 package pt2
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -14,14 +14,12 @@ import (
 type program struct {
 	GraphModule struct {
 		Graph struct {
-			Inputs    []argument            `json:"inputs"`
-			Nodes     []fileNode            `json:"nodes"`
-			Tensors   map[string]tensorMeta `json:"tensor_values"`
-			SymValues map[string]symInt     `json:"sym_int_values"`
+			Nodes   []fileNode            `json:"nodes"`
+			Tensors map[string]tensorMeta `json:"tensor_values"`
 		} `json:"graph"`
 		Signature struct {
-			InputSpecs  []inputSpec  `json:"input_specs"`
-			OutputSpecs []outputSpec `json:"output_specs"`
+			InputSpecs  []map[string]spec `json:"input_specs"`
+			OutputSpecs []map[string]spec `json:"output_specs"`
 		} `json:"signature"`
 	} `json:"graph_module"`
 	SchemaVersion struct{ Major, Minor int } `json:"schema_version"`
@@ -41,65 +39,76 @@ type fileNode struct {
 	} `json:"metadata"`
 }
 
-type named struct {
-	Name string `json:"name"`
-}
-
-// argument is a union: at most one of its fields is given.
+// argument is a union of one field, kind. words are its numbers and names in their order. Truth
+// values are 0 and 1.
 type argument struct {
-	Tensor          *named          `json:"as_tensor"`
-	OptionalTensor  *optionalTensor `json:"as_optional_tensor"`
-	Tensors         []named         `json:"as_tensors"`
-	OptionalTensors json.RawMessage `json:"as_optional_tensors"`
-	Int             *int64          `json:"as_int"`
-	Ints            []int64         `json:"as_ints"`
-	Float           *float          `json:"as_float"`
-	Floats          []float         `json:"as_floats"`
-	Bool            *bool           `json:"as_bool"`
-	String          *string         `json:"as_string"`
-	SymInt          *symArgument    `json:"as_sym_int"`
-	SymInts         []symArgument   `json:"as_sym_ints"`
-	ScalarType      *dtype          `json:"as_scalar_type"`
-	None            *bool           `json:"as_none"`
+	kind  string
+	words []string
 }
 
-type optionalTensor struct {
-	Tensor *named `json:"as_tensor"`
-}
-
-// symArgument is a number, or the name of one that nodes compute from extents.
-type symArgument struct {
-	Name *string `json:"as_name"`
-	Int  *int64  `json:"as_int"`
-}
-
-// float is a number, or the name of one that JSON has no digits for.
-type float float64
-
-// UnmarshalJSON reads a number or "Infinity", "-Infinity" or "NaN".
-func (f *float) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if unquoted, err := strconv.Unquote(text); err == nil {
-		text = unquoted
+// UnmarshalJSON reads a union. One of several fields has no kind and no words.
+func (a *argument) UnmarshalJSON(data []byte) error {
+	var union map[string]any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	err := d.Decode(&union)
+	if len(union) == 1 {
+		for kind, v := range union {
+			a.kind = kind
+			a.collect(v)
+		}
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	*f = float(v)
 	return err
 }
 
-// symInt is an extent. An open one is an expression.
-type symInt struct {
-	Int  *int64 `json:"as_int"`
-	Expr *struct {
-		Text string `json:"expr_str"`
-	} `json:"as_expr"`
+func (a *argument) collect(v any) {
+	switch v := v.(type) {
+	case string:
+		a.words = append(a.words, v)
+	case json.Number:
+		a.words = append(a.words, v.String())
+	case bool:
+		a.words = append(a.words, strconv.Itoa(truth(v)))
+	case []any:
+		for _, v := range v {
+			a.collect(v)
+		}
+	case map[string]any:
+		for _, field := range []string{"name", "as_name", "as_int", "as_tensor", "expr_str"} {
+			a.collect(v[field])
+		}
+	}
+}
+
+// tensors lists the tensors that a names; "" stands for one that is left out.
+func (a *argument) tensors() []string {
+	if strings.Contains(a.kind, "_tensor") {
+		return a.words
+	}
+	return nil
+}
+
+// symbols lists the computed numbers that a names.
+func (a *argument) symbols() (list []string) {
+	for _, w := range a.words {
+		if _, err := strconv.Atoi(w); err != nil && strings.HasPrefix(a.kind, "as_sym_int") {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// extent is an argument of one number from 0; ok is false for others.
+func (a *argument) extent() (n int, ok bool) {
+	v, err := strconv.ParseUint(strings.Join(a.words, " "), 10, 31)
+	return int(v), err == nil
 }
 
 type tensorMeta struct {
-	DType   dtype    `json:"dtype"`
-	Sizes   []symInt `json:"sizes"`
-	Strides []symInt `json:"strides"`
-	Offset  symInt   `json:"storage_offset"`
+	DType   dtype      `json:"dtype"`
+	Sizes   []argument `json:"sizes"`
+	Strides []argument `json:"strides"`
+	Offset  argument   `json:"storage_offset"`
 }
 
 // shape returns the extents of a tensor, 0 for open ones. open has the names of these, or their
@@ -107,10 +116,8 @@ type tensorMeta struct {
 func (m *tensorMeta) shape() (shape []int, open map[int]string) {
 	shape, open = make([]int, len(m.Sizes)), map[int]string{}
 	for d, s := range m.Sizes {
-		if s.Int != nil && *s.Int >= 0 && *s.Int <= math.MaxInt32 {
-			shape[d] = int(*s.Int)
-		} else if s.Expr != nil {
-			open[d] = s.Expr.Text
+		if shape[d], _ = s.extent(); s.kind == "as_expr" {
+			shape[d], open[d] = 0, strings.Join(s.words, "")
 			if name, ok := strings.CutPrefix(open[d], "Symbol('"); ok {
 				open[d], _, _ = strings.Cut(name, "'")
 			}
@@ -119,33 +126,12 @@ func (m *tensorMeta) shape() (shape []int, open map[int]string) {
 	return shape, open
 }
 
-type inputSpec struct {
-	UserInput *struct {
-		Arg argument `json:"arg"`
-	} `json:"user_input"`
-	Parameter *struct {
-		Arg  named  `json:"arg"`
-		Name string `json:"parameter_name"`
-	} `json:"parameter"`
-	Buffer *struct {
-		Arg  named  `json:"arg"`
-		Name string `json:"buffer_name"`
-	} `json:"buffer"`
-	Constant *struct {
-		Arg  named  `json:"arg"`
-		Name string `json:"tensor_constant_name"`
-	} `json:"tensor_constant"`
-	CustomObj json.RawMessage `json:"custom_obj"`
-	Token     json.RawMessage `json:"token"`
-}
-
-type outputSpec struct {
-	UserOutput *struct {
-		Arg argument `json:"arg"`
-	} `json:"user_output"`
-	Mutation *struct {
-		Buffer string `json:"buffer_name"`
-	} `json:"buffer_mutation"`
+// spec is an input or an output of the program. Weights have a name in the archive.
+type spec struct {
+	Arg       argument `json:"arg"`
+	Parameter string   `json:"parameter_name"`
+	Buffer    string   `json:"buffer_name"`
+	Constant  string   `json:"tensor_constant_name"`
 }
 
 // payload is a tensor of the file.

@@ -67,9 +67,9 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("conv_transpose1d conv_transpose2d", convArgs, conv, convolution(true))
 	layers("linear", "input weight ?bias", "", linear)
 	layers("addmm", "self mat1 mat2 ?beta alpha", "", addmm)
-	layers("mm bmm", "self mat2", "", func(n *node) *tensor { return n.matmul("self", "mat2") })
-	layers("matmul", "self other", "matrices, with at most two axes of batches",
-		func(n *node) *tensor { return n.matmul("self", "other") })
+	layers("mm bmm", "self mat2", "",
+		func(n *node) *tensor { return n.b.Op("MatMul", nil, n.operand("self"), n.operand("mat2")) })
+	layers("matmul", "self other", "matrices, with at most two axes of batches", arithmetic("MatMul"))
 	layers("batch_norm _native_batch_norm_legit_no_training", normArgs, "evaluation mode", batchNorm)
 	layers("layer_norm native_layer_norm", "input normalized_shape ?weight bias eps", "", layerNorm)
 	layers("max_pool1d max_pool2d max_pool2d_with_indices", poolArgs, "no dilations, no indices", pool("MaxPool"))
@@ -123,9 +123,7 @@ var rows = sync.OnceValue(func() map[string]*row {
 		return n.b.Op("Gelu", onnx.Attrs{"approximate": n.text("approximate", "none")}, n.operand("self"))
 	})
 	layers("softplus", "self ?beta threshold", "beta 1", func(n *node) *tensor {
-		if n.number("beta", 1) != 1 {
-			panic(n.fail("", "beta is not supported"))
-		}
+		n.failIf(n.number("beta", 1) != 1, "", "beta is not supported")
 		return n.b.Op("Softplus", nil, n.operand("self"))
 	})
 	elements("mish", spelled("Mish", nil))
@@ -136,9 +134,7 @@ var rows = sync.OnceValue(func() map[string]*row {
 	layers("log_softmax _log_softmax", "self dim", "", along("LogSoftmax"))
 	rounding := func(names, takes, limits string, mode scalar.Rounding) {
 		layers(names, takes, limits, func(n *node) *tensor {
-			if n.integer("decimals", 0) != 0 {
-				panic(n.fail("", "rounds to decimals"))
-			}
+			n.failIf(n.integer("decimals", 0) != 0, "", "rounds to decimals")
 			return n.round(n.operand("self"), mode)
 		})
 	}
@@ -157,7 +153,7 @@ var rows = sync.OnceValue(func() map[string]*row {
 
 	orders := map[string]string{"lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
 	for name, op := range orders {
-		add(name, "self other", compare(op), row{logic: true})
+		layers(name, "self other", "", arithmetic(op))
 	}
 	add("eq", "self other", equal, row{logic: true})
 	add("ne", "self other", func(n *node) *tensor { return n.b.Op("Not", nil, equal(n)) }, row{logic: true})

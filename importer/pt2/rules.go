@@ -82,9 +82,7 @@ func prelu(n *node) *tensor {
 func ones(n int) []int { return slices.Repeat([]int{1}, max(0, n)) }
 
 func elu(n *node) *tensor {
-	if n.number("input_scale", 1) != 1 {
-		panic(n.fail("", "input_scale is not supported"))
-	}
+	n.failIf(n.number("input_scale", 1) != 1, "", "input_scale is not supported")
 	y := n.b.Op("Elu", onnx.Attrs{"alpha": n.float("alpha", 1)}, n.operand("self"))
 	return n.times(y, n.number("scale", 1))
 }
@@ -130,9 +128,7 @@ func extreme(op string) rule {
 // arg is argmax or argmin along an axis.
 func arg(op string) rule {
 	return func(n *node) *tensor {
-		if !n.has("dim") {
-			panic(n.fail("give an axis (dim)", "looks for a position among all elements"))
-		}
+		n.failIf(!n.has("dim"), "give an axis (dim)", "looks for a position among all elements")
 		attrs := onnx.Attrs{"axis": n.integer("dim", 0), "keepdims": truth(n.flag("keepdim", false))}
 		return n.b.Op(op, attrs, n.operand("self"))
 	}
@@ -148,17 +144,6 @@ func (n *node) truths(name string) *tensor {
 		return t
 	}
 	return n.b.Op("Cast", onnx.Attrs{"to": castBool}, t)
-}
-
-// compare is a comparison of two tensors, or of a tensor and a number.
-func compare(op string) rule {
-	return func(n *node) *tensor {
-		x, y := n.operand("self"), n.operand("other")
-		if x.IsTruth() || y.IsTruth() {
-			panic(n.fail("convert them with .float()", "compares truth values"))
-		}
-		return n.b.Op(op, nil, x, y)
-	}
 }
 
 // equal compares two tensors of numbers or of truth values.
@@ -184,32 +169,26 @@ func logic(op string) rule {
 // where takes elements of one operand or the other.
 func where(n *node) *tensor {
 	yes, no := n.operand("self"), n.operand("other")
-	if yes.IsTruth() || no.IsTruth() {
-		panic(n.fail("use torch.logical_and and torch.logical_or", "chooses between truth values"))
-	}
+	n.failIf(yes.IsTruth() || no.IsTruth(),
+		"use torch.logical_and and torch.logical_or", "chooses between truth values")
 	return n.b.Op("Where", nil, n.truths("condition"), yes, no)
 }
 
 // convert is a conversion to another type. Those to float and bool are read.
 func convert(n *node) *tensor {
-	t := n.operand("self")
-	to := dtFloat
-	switch a := n.args["dtype"]; {
-	case a != nil && a.ScalarType != nil:
-		to = *a.ScalarType
-	case a != nil && a.Int != nil:
-		to = dtype(*a.Int)
-	case n.has("other") && n.operand("other").IsTruth():
+	t, to := n.operand("self"), dtype(n.integer("dtype", 0))
+	if n.has("other") && n.operand("other").IsTruth() {
 		to = dtBool
-	default:
-		return n.b.Op("Identity", nil, t) // to a device, or to a layout in memory
 	}
-	switch {
-	case to == dtBool:
+	switch to {
+	case 0: // to a device, or to a layout in memory
+		return n.b.Op("Identity", nil, t)
+	case dtBool:
 		return n.truths("self")
-	case to == dtFloat:
+	case dtFloat:
 		return n.b.Op("Cast", onnx.Attrs{"to": castFloat}, t)
-	case isConstant(t) && !to.float():
+	}
+	if _, constant := t.Numbers(); constant && !to.float() {
 		return n.round(n.b.Op("Cast", onnx.Attrs{"to": castFloat}, t), scalar.Trunc)
 	}
 	panic(n.fail("keep float32 in the network",
@@ -219,97 +198,49 @@ func convert(n *node) *tensor {
 // spatialAxes is the number of spatial axes of an image.
 func (n *node) spatialAxes(t *tensor) int {
 	axes := len(t.Extents()) - 2
-	if axes < 1 || axes > 2 {
-		panic(n.fail("only images [N, C, H, W] and sequences [N, C, L] are supported",
-			"its input has shape %v", t.Extents()))
-	}
+	n.failIf(axes < 1 || axes > 2,
+		"only images [N, C, H, W] and sequences [N, C, L] are supported", "its input has shape %v", t.Extents())
 	return axes
 }
 
-// window reads strides, padding and dilations of a kernel. Without a stride it is the kernel's for
-// pools, else 1.
-func (n *node) window(kernel []int, pool bool) (attrs onnx.Attrs, before, after []int) {
-	axes := len(kernel)
-	strides, dilations := n.spatial("stride", axes, 1), n.spatial("dilation", axes, 1)
-	if pool && len(n.integers("stride", nil)) == 0 {
-		strides = kernel
-	}
-	if slices.Min(slices.Concat(kernel, strides, dilations)) < 1 {
-		panic(n.fail("", "kernel %v, strides %v and dilations %v: want positive numbers", kernel, strides, dilations))
-	}
-	before = make([]int, axes)
+// window reads strides, padding and dilations of a kernel.
+func (n *node) window(axes int, stride ...int) onnx.Attrs {
+	attrs := onnx.Attrs{"strides": n.spatial("stride", axes, stride...), "dilations": n.spatial("dilation", axes, 1)}
 	switch n.text("padding", "") {
 	case "same":
-		for d := range axes {
-			total := (kernel[d] - 1) * dilations[d]
-			before[d] = total / 2
-			after = append(after, total-before[d])
-		}
-	case "valid":
-		after = before
-	default:
-		before = n.spatial("padding", axes, 0)
-		after = before
+		attrs["auto_pad"] = "SAME_UPPER"
+	case "":
+		attrs["pads"] = slices.Repeat(n.spatial("padding", axes, 0), 2)
 	}
-	attrs = onnx.Attrs{"kernel_shape": kernel, "strides": strides, "dilations": dilations,
-		"pads": slices.Concat(before, after)}
-	return attrs, before, after
+	return attrs
 }
 
 // convolution is a convolution or a transposed one.
 func convolution(transposed bool) rule {
 	return func(n *node) *tensor {
-		x, w := n.operand("input"), n.weight("weight")
+		x, op := n.operand("input"), "Conv"
 		axes := n.spatialAxes(x)
-		if len(w.Extents()) != 2+axes {
-			panic(n.fail("", "the weight has shape %v, want %d axes", w.Extents(), 2+axes))
-		}
-		attrs, _, _ := n.window(w.Extents()[2:], false)
+		attrs := n.window(axes, 1)
 		attrs["group"] = n.integer("groups", 1)
-		op := "Conv"
 		if n.flag("transposed", transposed) {
 			op, attrs["output_padding"] = "ConvTranspose", n.spatial("output_padding", axes, 0)
 		}
-		return n.b.Op(op, attrs, x, w, n.weight("bias"))
+		return n.b.Op(op, attrs, x, n.weight("weight"), n.weight("bias"))
 	}
 }
 
-// pool is MaxPool or AveragePool.
+// pool is MaxPool or AveragePool. Without a stride it is the kernel's.
 func pool(op string) rule {
 	return func(n *node) *tensor {
 		x := n.operand("self")
 		axes := n.spatialAxes(x)
 		kernel := n.spatial("kernel_size", axes, 1)
-		attrs, before, after := n.window(kernel, true)
-		strides := attrs["strides"].([]int)
-		if slices.Max(attrs["dilations"].([]int)) != 1 {
-			panic(n.fail("", "dilations of a pool are not supported"))
+		attrs := n.window(axes, kernel...)
+		attrs["kernel_shape"], attrs["ceil_mode"] = kernel, truth(n.flag("ceil_mode", false))
+		n.failIf(n.has("divisor_override"), "", "divisor_override is not supported")
+		if op == "AveragePool" {
+			attrs["count_include_pad"] = truth(n.flag("count_include_pad", true))
 		}
-		if n.has("divisor_override") {
-			panic(n.fail("", "divisor_override is not supported"))
-		}
-		over := make([]int, axes)
-		for d := range axes {
-			if 2*before[d] > kernel[d] {
-				panic(n.fail("", "padding %v is more than half of kernel %v", before, kernel))
-			}
-			if n.flag("ceil_mode", false) { // the last window may reach over the end
-				size := x.Extents()[2+d] + before[d]
-				steps := (size + after[d] - kernel[d] + strides[d] - 1) / strides[d]
-				if steps*strides[d] >= size {
-					steps--
-				}
-				over[d] = max(0, steps*strides[d]+kernel[d]-size-after[d])
-			}
-		}
-		if op == "AveragePool" && n.flag("count_include_pad", true) { // zeros that count are part of the image
-			x = n.b.Op("Pad", nil, x, n.b.Integers(slices.Concat([]int{0, 0}, before, []int{0, 0}, after)...))
-			before, after = make([]int, axes), make([]int, axes)
-		}
-		for d, more := range over {
-			over[d] = after[d] + more
-		}
-		attrs["pads"] = slices.Concat(before, over)
 		return n.b.Op(op, attrs, x)
 	}
 }
@@ -357,19 +288,12 @@ func addmm(n *node) *tensor {
 		n.operand("mat2"), n.operand("self"))
 }
 
-func (n *node) matmul(left, right string) *tensor {
-	return n.b.Op("MatMul", nil, n.operand(left), n.operand(right))
-}
-
 // batchNorm takes the statistics of training as constants.
 func batchNorm(n *node) *tensor {
 	t := n.operand("input")
-	if n.flag("training", false) || !n.has("running_mean") || !n.has("running_var") {
-		panic(n.fail("export the network in evaluation mode: net.eval()", "takes statistics of the batch"))
-	}
-	if len(t.Extents()) < 2 {
-		panic(n.fail("", "its input has shape %v, want [N, C, ...]", t.Extents()))
-	}
+	n.failIf(n.flag("training", false) || !n.has("running_mean") || !n.has("running_var"),
+		"export the network in evaluation mode: net.eval()", "takes statistics of the batch")
+	n.failIf(len(t.Extents()) < 2, "", "its input has shape %v, want [N, C, ...]", t.Extents())
 	in := []*tensor{t}
 	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
 		c := n.weight(name)
@@ -395,13 +319,11 @@ func upsample(rule func(n *node, in, out int, scale float32) func(i int) float32
 		if t == nil {
 			t = n.operand("self")
 		}
-		if t == nil || len(t.Extents()) != 4 {
-			panic(n.fail("", "only images [N, C, H, W] are supported"))
-		}
+		n.failIf(t == nil || len(t.Extents()) != 4, "", "only images [N, C, H, W] are supported")
 		size := n.integers("output_size", nil)
 		factors := [2]float64{n.number("scales_h", 0), n.number("scales_w", 0)}
-		if a := n.args["scale_factors"]; a != nil && len(a.Floats) == 2 {
-			factors = [2]float64{float64(a.Floats[0]), float64(a.Floats[1])}
+		if list := n.numbers("scale_factors"); len(list) == 2 {
+			factors = [2]float64(list)
 		}
 		var near, between []*kit.Along
 		for d, factor := range factors {
@@ -410,9 +332,8 @@ func upsample(rule func(n *node, in, out int, scale float32) func(i int) float32
 			if len(size) == 2 {
 				out = size[d]
 			}
-			if out < 1 || out > graph.MaxElems || factor < 0 {
-				panic(n.fail("", "axis %d of %v gets %d positions", 2+d, t.Extents(), out))
-			}
+			n.failIf(out < 1 || out > graph.MaxElems || factor < 0,
+				"", "axis %d of %v gets %d positions", 2+d, t.Extents(), out)
 			scale := kit.Scale(in, out, false)
 			if factor > 0 {
 				scale = float32(1 / factor)
@@ -467,12 +388,8 @@ func flattened(n *node, old []int) []int {
 
 // unflattened cuts an axis into several.
 func unflattened(n *node, old []int) []int {
-	d, sizes := n.axis(n.integer("dim", 0), len(old)), slices.Clone(n.integers("sizes", nil))
-	if open := slices.Index(sizes, -1); open >= 0 && len(old) > 0 {
-		sizes[open] = 1
-		sizes[open] = old[d] / max(1, count(sizes))
-	}
-	return slices.Concat(old[:d], sizes, old[min(d+1, len(old)):])
+	d := n.axis(n.integer("dim", 0), len(old))
+	return slices.Concat(old[:d], n.integers("sizes", nil), old[min(d+1, len(old)):])
 }
 
 // squeezed drops axes of extent 1.
@@ -521,9 +438,7 @@ func swapped(n *node, rank int) []int {
 
 // same hands a tensor on.
 func same(n *node) *tensor {
-	if n.flag("train", false) {
-		panic(n.fail("export the network in evaluation mode: net.eval()", "is in training mode"))
-	}
+	n.failIf(n.flag("train", false), "export the network in evaluation mode: net.eval()", "is in training mode")
 	return n.b.Op("Identity", nil, n.operand(n.row.args()[0]))
 }
 
@@ -534,8 +449,8 @@ func expanded(n *node) *tensor {
 		want = slices.Clone(n.operand("other").Extents())
 	}
 	for d, extent := range want {
-		if from := d - len(want) + len(t.Extents()); extent == -1 && from >= 0 {
-			want[d] = t.Extents()[from]
+		if extent == -1 { // keeps the extent, as 1 does
+			want[d] = 1
 		}
 	}
 	return n.b.Op("Expand", nil, t, n.b.Integers(want...))
@@ -552,9 +467,7 @@ func tiled(n *node) *tensor {
 
 // concat puts tensors one after the other along an axis.
 func (n *node) concat(in []*tensor) *tensor {
-	if len(in) == 0 {
-		panic(n.fail("", "has no operands"))
-	}
+	n.failIf(len(in) == 0, "", "has no operands")
 	return n.b.Op("Concat", onnx.Attrs{"axis": n.integer("dim", 0)}, in...)
 }
 
@@ -569,9 +482,7 @@ func stacked(n *node) *tensor {
 
 // dim is the axis in the argument "dim".
 func (n *node) dim(t *tensor) int {
-	if len(t.Extents()) == 0 {
-		panic(n.fail("", "takes a part of a number without axes"))
-	}
+	n.failIf(len(t.Extents()) == 0, "", "takes a part of a number without axes")
 	return n.axis(n.integer("dim", 0), len(t.Extents()))
 }
 
@@ -584,9 +495,7 @@ func (n *node) cut(t *tensor, axis, start, end, step int) *tensor {
 func sliced(n *node) *tensor {
 	t := n.operand("self")
 	axis, step := n.dim(t), n.integer("step", 1)
-	if step < 1 {
-		panic(n.fail("", "step %d along axis %d of %v", step, axis, t.Extents()))
-	}
+	n.failIf(step < 1, "", "step %d along axis %d of %v", step, axis, t.Extents())
 	start, end := n.integer("start", 0), n.integer("end", math.MaxInt)
 	s := kit.Cut(t.Extents()[axis], start, end, step)
 	if n.b.Sizes().Batch().Slice(t.Extents()[axis:], s.Begin, step, min(s.Count, end)) > s.Count {
@@ -620,9 +529,8 @@ func parts(n *node) (outs []*tensor) {
 		}
 	}
 	for _, size := range sizes {
-		if size < 1 || begin+size > extent || len(outs) == len(n.makes()) {
-			panic(n.fail("", "parts %v do not fit the %d positions of axis %d", sizes, extent, axis))
-		}
+		n.failIf(size < 1 || begin+size > extent || len(outs) == len(n.makes()),
+			"", "parts %v do not fit the %d positions of axis %d", sizes, extent, axis)
 		outs = append(outs, n.cut(t, axis, begin, begin+size, 1))
 		begin += size
 	}
@@ -635,9 +543,7 @@ func pad(n *node) *tensor {
 	rank, value := len(t.Extents()), n.number("value", 0)
 	mode, known := map[string]string{"": "constant", "constant": "constant", "reflect": "reflect", "replicate": "edge",
 		"circular": "wrap"}[n.text("mode", "")]
-	if !known {
-		panic(n.fail("use constant, reflect, replicate or circular", "mode %q is unknown", n.text("mode", "")))
-	}
+	n.failIf(!known, "use constant, reflect, replicate or circular", "mode %q is unknown", n.text("mode", ""))
 	if len(pads)%2 != 0 || len(pads) > 2*rank || !kit.InRange(pads, -math.MaxInt16, math.MaxInt16) || value-value != 0 {
 		panic(n.fail("", "pads %v of a tensor of shape %v with %g", pads, t.Extents(), value))
 	}
@@ -664,7 +570,7 @@ func fill(def float64) rule {
 			shape = t.Extents()
 		}
 		out := n.b.filled(shape, n.number("fill_value", n.number("s", def)))
-		if a := n.args["dtype"]; a != nil && a.ScalarType != nil && *a.ScalarType == dtBool {
+		if dtype(n.integer("dtype", 0)) == dtBool {
 			out = n.b.Op("Cast", onnx.Attrs{"to": castBool}, out)
 		}
 		return out
@@ -675,9 +581,7 @@ func fill(def float64) rule {
 func arange(n *node) *tensor {
 	start, end, step := n.number("start", 0), n.number("end", 0), n.number("step", 1)
 	extent := math.Ceil((end - start) / step)
-	if !(extent >= 1 && extent <= maxExact) {
-		panic(n.fail("", "has %g positions", extent))
-	}
+	n.failIf(!(extent >= 1 && extent <= maxExact), "", "has %g positions", extent)
 	n.b.Take(int(extent))
 	data := make([]float32, int(extent))
 	for i := range data {

@@ -1,10 +1,12 @@
 package peers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -21,17 +23,19 @@ import (
 func readers(extension string) []Entry {
 	return map[string][]Entry{
 		".onnx": {{Engine: "onnxruntime, fp32", Env: "onnx", Worker: "onnxruntime"},
-			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime_int8"}},
+			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime_int8"},
+			{Engine: "TVM, not tuned", Env: "tvm", Worker: "tvm_onnx"}},
 		".tflite": {{Engine: "LiteRT", Env: "onnx", Worker: "litert"}},
 	}[extension]
 }
 
 // compared is an engine's line of the table.
 type compared struct {
-	engine string
-	why    string // it did not run; "" if it did
-	values map[string]float64
-	rows   [][]float64 // the first output for each input
+	engine  string
+	version string // engine with its version, once it runs
+	why     string // it did not run; "" if it did
+	values  map[string]float64
+	rows    [][]float64 // the first output for each input
 }
 
 // compareModels times each model file by ripc and by the engines that read it, in turns, and
@@ -41,22 +45,31 @@ func (b *bench) compareModels(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var runs []compared
 	for _, model := range b.own {
 		for _, threads := range b.threads {
 			fmt.Fprintf(out, "%s, threads: %d\n\n", model, threads)
 			all, err := b.compareOn(ctx, model, threads)
 			if unfit := (*unfitError)(nil); errors.As(err, &unfit) && len(b.own) > 1 {
 				fmt.Fprintf(out, "%v\n\n", err)
+				runs = append(runs, compared{engine: "ripc", why: oneLine(unfit.why)})
 				break
 			}
 			if err == nil {
 				err = printCompared(out, all, labels)
+				for _, c := range all {
+					c.why = strings.ReplaceAll(c.why, model, "the file")
+					runs = append(runs, c)
+				}
 			}
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(out)
 		}
+	}
+	if len(b.own) > 1 {
+		printReasons(out, runs)
 	}
 	if load := measure.Load(); load > 1 {
 		fmt.Fprintf(out, "The machine was busy (load %.1f): times say little.\n", load)
@@ -116,7 +129,8 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 			return nil, err
 		}
 		ws, of = append(ws, w), append(of, i)
-		all[i].engine = strings.Replace(e.Engine, "LiteRT", w.Version, 1)
+		name, _, _ := strings.Cut(e.Engine, ",")
+		all[i].version = w.Version + strings.TrimPrefix(e.Engine, name)
 		if all[i].rows, err = w.answersFor(b.inputs, filepath.Join(scratch, "outputs.npy")); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Engine, err)
 		}
@@ -167,7 +181,7 @@ func printCompared(out io.Writer, all []compared, labels []float64) error {
 			fmt.Fprintf(t, "%s\t-\t%s\n", c.engine, c.why)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%.4g\t%.4g", c.engine, c.values["median_ms"], c.values["min_ms"])
+		fmt.Fprintf(t, "%s\t%.4g\t%.4g", cmp.Or(c.version, c.engine), c.values["median_ms"], c.values["min_ms"])
 		worst, same, err := compareRows(own, c.rows)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.engine, err)
@@ -188,6 +202,27 @@ func printCompared(out io.Writer, all []compared, labels []float64) error {
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
+}
+
+// printReasons prints, for each engine, how many files it ran, and why not the others.
+func printReasons(out io.Writer, runs []compared) {
+	files, ran, whys := map[string]int{}, map[string]int{}, map[string]map[string]int{}
+	for _, c := range runs {
+		if files[c.engine]++; c.why == "" {
+			ran[c.engine]++
+			continue
+		}
+		if whys[c.engine] == nil {
+			whys[c.engine] = map[string]int{}
+		}
+		whys[c.engine][c.why]++
+	}
+	for _, engine := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(out, "%s ran %d of %d\n", engine, ran[engine], files[engine])
+		for _, why := range slices.Sorted(maps.Keys(whys[engine])) {
+			fmt.Fprintf(out, "  not %d: %s\n", whys[engine][why], why)
+		}
+	}
 }
 
 // compareRows returns the largest difference of rows a and b, and the number of rows with the same

@@ -29,6 +29,12 @@ third   -          no operator Sign
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
+	out.Reset()
+	printReasons(&out, append(all, all[2], compared{engine: "ripc", why: "no operator Loop"}))
+	want = "other ran 1 of 1\nripc ran 1 of 2\n  not 1: no operator Loop\nthird ran 0 of 2\n  not 2: no operator Sign\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
 	if err := printCompared(&out, all, []float64{1}); err == nil || !strings.Contains(err.Error(), "1 labels and 2 inputs") {
 		t.Errorf("one label: %v", err)
 	}

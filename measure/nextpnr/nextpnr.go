@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ripc/internal/tools"
 	"ripc/targets/fpga"
@@ -27,7 +28,8 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("no open tools make bitstreams for %s (%s); they do for %v", e.Board, e.Family, e.Boards)
+	return fmt.Sprintf("no open tools make bitstreams for %s (%s); they do for %s", e.Board, e.Family,
+		strings.Join(e.Boards, ", "))
 }
 
 // BadInput reports that the input is at fault.

@@ -182,7 +182,45 @@ class TVM:
         return [self.arguments[-1].numpy()], self.shapes
 
 
-ENGINES = dict(onnxruntime=OnnxRuntime, onnxruntime_int8=OnnxRuntimeInt8, litert=LiteRT, larq=Larq, larq_indirect=LarqIndirect, tvm=TVM)
+class TVMOnnx(OnnxRuntime):
+    """A file of the user's by TVM's Relax, with the schedules of its default pipeline: none is searched for."""
+
+    def __init__(self, path, threads):
+        os.environ["TVM_NUM_THREADS"] = str(threads)
+        import onnx
+        import tvm
+        from tvm import relax
+        from tvm.relax.frontend.onnx import from_onnx
+
+        self.version = "apache-tvm " + tvm.__version__
+        model = onnx.load(path)
+        weights = {t.name for t in model.graph.initializer}
+        self.feed = {}
+        for x in model.graph.input:
+            if x.name not in weights:
+                t = x.type.tensor_type
+                shape = [n.dim_value or 1 for n in t.shape.dim]  # open ones are 1
+                self.feed[x.name] = self.pictured(shape, onnx.helper.tensor_dtype_to_np_dtype(t.elem_type))
+        self.inputs = [list(x.shape) for x in self.feed.values()]
+        module = from_onnx(model, dict(zip(self.feed, self.inputs)))
+        target = tvm.target.Target({"kind": "llvm", "mcpu": tvm.get_global_func("target.llvm_get_system_cpu")()})
+        self.main = relax.VirtualMachine(tvm.compile(module, target), tvm.cpu(0))["main"]
+        self.tensors = lambda arrays: [tvm.runtime.tensor(x, tvm.cpu(0)) for x in arrays]
+        self.arrays = lambda y: [y.numpy()] if isinstance(y, tvm.runtime.Tensor) else [t.numpy() for t in y]
+        self.arguments = self.tensors(self.feed.values())
+
+    def run(self):
+        self.out = self.main(*self.arguments)
+
+    def apply(self, *xs):
+        return self.arrays(self.main(*self.tensors(self.given(xs).values())))[0]
+
+    def results(self):
+        self.out = self.arrays(self.out)
+        return super().results()
+
+
+ENGINES = dict(onnxruntime=OnnxRuntime, onnxruntime_int8=OnnxRuntimeInt8, litert=LiteRT, larq=Larq, larq_indirect=LarqIndirect, tvm=TVM, tvm_onnx=TVMOnnx)
 
 
 def main():
