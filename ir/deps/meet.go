@@ -227,9 +227,9 @@ func (f *form) moveIn(c int64, b arith.Interval) {
 	f.ok = f.ok && max(f.hi, -f.lo) < 1<<60 // so that differences of two forms stay inside int64
 }
 
-// capped returns e = min(c*v + g, k) as c*v + rest. rest is min(g, k - c*v), which has the bounds of
-// g if k is no less than c*v and the least g: the last tile is moved back inside the last iteration
-// of v.
+// capped returns e = min(c*v + g, k) as c*v + rest. rest is min(g, k - c*v), which has the bounds
+// of g if k is no less than c*v and the least g: the last tile is moved back inside the last
+// iteration of v.
 func capped(e ir.Expr, v string, r arith.Ranges) (c int64, rest arith.Interval, ok bool) {
 	m, isBinary := e.(*ir.Binary)
 	if !isBinary || m.Op != ir.Min {
