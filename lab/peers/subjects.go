@@ -1,6 +1,9 @@
 package peers
 
-import "path/filepath"
+import (
+	"fmt"
+	"path/filepath"
+)
 
 // Subject is a layer or a network that several engines run.
 type Subject struct {
@@ -57,6 +60,15 @@ func subjects() []Subject {
 		)
 		es = append(es, dense(name)...)
 		all = append(all, Subject{name, "3x3 convolution, " + c.input + ", as many filters", 115605504, es})
+	}
+	for _, n := range []int64{1, 8, 128} {
+		name := fmt.Sprintf("rows%d", n)
+		all = append(all, Subject{name, fmt.Sprintf("dense layer of bytes, %d x 2048 x 2048", n), n << 22, []Entry{
+			{Engine: "ripc, int8", Model: name + ".int8.onnx", Agrees: "int8"},
+			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime", Model: name + ".int8.onnx", Agrees: "int8"},
+			{Engine: "ripc, ternary weights", Model: name + ".ternary.onnx"},
+			{Engine: "ripc, weights of two values", Model: name + ".binary.onnx"},
+		}})
 	}
 
 	squeezenet := []Entry{

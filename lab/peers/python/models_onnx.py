@@ -71,10 +71,14 @@ class Builder:
         shape = [1, *y[1]] if len(y[1]) == 1 else [1, y[1][2], *y[1][:2]]
         graph = helper.make_graph(self.nodes, "g", [helper.make_tensor_value_info("x", dtype, self.shape)],
                                   [helper.make_tensor_value_info(y[0], dtype, shape)], self.constants)
-        m = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-        m.ir_version = 8
-        onnx.checker.check_model(m)
-        return m
+        return finish(graph)
+
+
+def finish(graph):
+    m = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    m.ir_version = 8
+    onnx.checker.check_model(m)
+    return m
 
 
 def int8_conv(name):
@@ -89,6 +93,17 @@ def int8_conv(name):
                                b.constant(np.zeros(channels, np.int8)), scalar(0.5, np.float32), scalar(128, np.uint8),
                                b.constant(rng.integers(-100, 100, channels, np.int32))], kernel_shape=[3, 3], pads=[1] * 4)
     return b.model((y, (size, size, channels)), TensorProto.UINT8)
+
+
+def rows(name, values):
+    """A MatMulInteger of unsigned bytes by a matrix of these values."""
+    b = Builder()
+    w = np.random.default_rng(1).choice(np.array(values, np.int8), (networks.WIDTH, networks.WIDTH))
+    shape = [networks.ROWS[name], networks.WIDTH]
+    y = b.node("Cast", [b.node("MatMulInteger", ["x", b.constant(w)])], to=TensorProto.FLOAT)
+    graph = helper.make_graph(b.nodes, "g", [helper.make_tensor_value_info("x", TensorProto.UINT8, shape)],
+                              [helper.make_tensor_value_info(y, TensorProto.FLOAT, shape)], b.constants)
+    return finish(graph)
 
 
 class Pictures(CalibrationDataReader):
@@ -112,30 +127,42 @@ def contents(path):
         if n.op_type in ("Conv", "QLinearConv"):
             w = shapes[n.input[3 if n.op_type == "QLinearConv" else 1]]
             one = int(np.prod(w[1:]))
-        elif n.op_type in ("Gemm", "MatMul"):
+        elif n.op_type in ("Gemm", "MatMul", "MatMulInteger"):
             one = shapes[n.input[0]][-1]
         else:
             continue
-        whole = n.op_type == "QLinearConv" or made_by.get(n.input[0]) == "DequantizeLinear"
+        whole = n.op_type in ("QLinearConv", "MatMulInteger") or made_by.get(n.input[0]) == "DequantizeLinear"
         macs["int8" if whole else "fp32"] += int(np.prod(shapes[n.output[0]])) * one
     names = {c.name for c in g.initializer}
     return dict(inputs=[shapes[v.name] for v in g.input if v.name not in names], outputs=[shapes[v.name] for v in g.output], macs=macs)
 
 
+def save(model, path):
+    onnx.save(model, path)
+    describe(path)
+
+
+def describe(path):
+    with open(path + ".json", "w") as f:
+        json.dump(contents(path), f)
+
+
 def main():
-    folder, names = sys.argv[1], sys.argv[2:] or [*networks.CONVS, *networks.NETWORKS]
+    folder, names = sys.argv[1], sys.argv[2:] or [*networks.CONVS, *networks.NETWORKS, *networks.ROWS]
     for name in names:
+        if name in networks.ROWS:
+            for kind, values in dict(int8=range(-127, 128), ternary=(-1, 0, 1), binary=(-1, 1)).items():
+                save(rows(name, values), os.path.join(folder, f"{name}.{kind}.onnx"))
+            continue
         f32, int8 = (os.path.join(folder, f"{name}.{kind}.onnx") for kind in ("f32", "int8"))
         b = Builder()
-        onnx.save(b.model(networks.build(b, name)), f32)
+        save(b.model(networks.build(b, name)), f32)
         if name in networks.CONVS:
-            onnx.save(int8_conv(name), int8)
+            save(int8_conv(name), int8)
         else:
             quantize_static(f32, int8, Pictures(b.shape), quant_format=QuantFormat.QDQ, activation_type=QuantType.QUInt8,
                             weight_type=QuantType.QInt8, per_channel=True)
-        for path in (f32, int8):
-            with open(path + ".json", "w") as f:
-                json.dump(contents(path), f)
+            describe(int8)
 
 
 main()

@@ -9,6 +9,9 @@ import numpy as np
 # A 3x3 convolution, stride 1, padding "same": side of the image, channels and filters. examples/convs/convX_n1_unipolar.json
 CONVS = dict(convA=(56, 64), convB=(28, 128), convC=(14, 256), convD=(7, 512))
 
+# Rows of bytes by a matrix of [WIDTH, WIDTH]. Only ONNX has files of them.
+ROWS, WIDTH = dict(rows1=1, rows8=8, rows128=128), 2048
+
 
 class Weights:
     """Random weights, in the order of the layers."""
