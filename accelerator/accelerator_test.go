@@ -56,18 +56,16 @@ func TestVerify(t *testing.T) {
 			"architectures/spelled_where.onnx", "fpga/joins.json", "integers/qlinear_fire_s8.onnx", "fewbits/mean_2x2.onnx")
 	}
 	for _, name := range names {
-		a := load(t, name, "pynq-z2", 3)
-		r, err := a.Verify(t.Context(), accelerator.VerifyOptions{Seed: 1}, func(int, int, string) {})
-		if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !r.OK || r.Mixes[0].Cycles != float64(a.Design.Cycles) {
-			t.Errorf("%s: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			a := load(t, name, "pynq-z2", 3)
+			r, err := a.Verify(t.Context(), accelerator.VerifyOptions{Seed: 1}, func(int, int, string) {})
+			if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+				t.Skip(err)
+			}
+			if err != nil || !r.OK || r.Mixes[0].Cycles != float64(a.Design.Cycles) {
+				t.Errorf("%v %+v", err, r)
+			}
+		})
 	}
 }
 
@@ -77,11 +75,13 @@ func TestNetlists(t *testing.T) {
 		t.Skip("make fpga runs it")
 	}
 	for _, board := range []string{"pynq-z2", "ulx3s-25f", "tang-nano-20k"} {
-		a := load(t, "fpga/every.json", board, 3)
-		r, err := a.Verify(t.Context(), accelerator.VerifyOptions{Seed: 1, Netlist: true}, func(int, int, string) {})
-		if err != nil || !r.OK || len(r.Netlist) == 0 {
-			t.Errorf("%s: %v %+v", board, err, r)
-		}
+		t.Run(board, func(t *testing.T) {
+			a := load(t, "fpga/every.json", board, 3)
+			r, err := a.Verify(t.Context(), accelerator.VerifyOptions{Seed: 1, Netlist: true}, func(int, int, string) {})
+			if err != nil || !r.OK || len(r.Netlist) == 0 {
+				t.Errorf("%v %+v", err, r)
+			}
+		})
 	}
 }
 

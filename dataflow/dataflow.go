@@ -89,7 +89,6 @@ type Design struct {
 	Last      *Stream // and its output
 	Cycles    int     // a picture takes in a full pipeline
 	Slowest   string  // the unit that takes them
-	Latency   int     // cycles from the first beat in to the last beat out of one picture, an estimate
 	Foldings  map[string]Fold
 	lags      map[string]int
 	readers   map[string]int

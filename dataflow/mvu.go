@@ -179,7 +179,11 @@ func (m *MVU) Output() Shape { return m.Out }
 func (m *MVU) lag() int {
 	c := m.Conv
 	dh, dw := c.Dilation()
-	return max(0, (c.KH-1)*dh-c.Pad.Top)*m.In.W + max(0, (c.KW-1)*dw-c.Pad.Left) + windowStart
+	late := max(0, (c.KH-1)*dh-c.Pad.Top)*m.In.W + max(0, (c.KW-1)*dw-c.Pad.Left) + windowStart
+	if m.Windowed() { // the window is an engine, too
+		late += windowStart
+	}
+	return late
 }
 
 // unit is the change of S for 1 in the accumulator.

@@ -56,9 +56,7 @@ func (d *Design) proveFIFOs() (layer, why string) {
 		case "fifo", "dwc":
 			own = depth[u.In[0].Name] + u.Int("D")*u.In[0].Lanes
 		case "mvu":
-			if late = windowStart; u.mvu.Windowed() {
-				late = 0
-			} else if u.Int("NF") > 1 {
+			if late = windowStart; !u.mvu.Windowed() && u.Int("NF") > 1 {
 				need(u.In[0], u.Int("SF")*u.In[0].Lanes)
 			}
 		case "window":

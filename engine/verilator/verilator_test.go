@@ -43,10 +43,12 @@ func networks(t *testing.T) []string {
 func TestStreams(t *testing.T) {
 	inHardware := 0
 	for _, name := range networks(t) {
-		if d := design(t, name); d != nil {
-			inHardware++
-			simulate(t, name, d)
-		}
+		t.Run(name, func(t *testing.T) {
+			if d := design(t, name); d != nil {
+				inHardware++
+				simulate(t, name, d)
+			}
+		})
 	}
 	t.Logf("%d networks have a part in hardware", inHardware)
 }
@@ -75,33 +77,38 @@ func design(t *testing.T, name string) *dataflow.Design {
 	return dataflow.Build(s, p.Folds)
 }
 
-// TestFIFOs: with one beat in any FIFO that the proof asks for, a network gets stuck or slower.
+// TestFIFOs: with one beat in any FIFO that the proof asks for, a network gets stuck or slower, unless the engine behind it has
+// the time to take each vector before it begins.
 func TestFIFOs(t *testing.T) {
 	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
 		t.Skip("make fpga runs it")
 	}
 	for _, name := range []string{"twin/shortcuts.json", "qonnx/fire_concat_w1_a2.onnx", "fpga/every.json"} {
-		d := design(t, name)
-		for _, u := range d.Units {
-			if u.Module != "fifo" {
-				continue
-			}
-			depth := u.Params[1].Value
-			u.Params[1].Value = 1
-			if _, err := d.Prove(); err != nil {
-				sim, err := verilator.New(t.Context(), d)
-				if err != nil {
-					t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			d := design(t, name)
+			for _, u := range d.Units {
+				if u.Module != "fifo" || slices.ContainsFunc(d.Units, func(r *dataflow.Unit) bool {
+					return r.Module == "mvu" && r.In[0] == u.Out[0] && r.Cycles+r.Cycles/r.Int("NF") <= d.Cycles
+				}) {
+					continue
 				}
-				r, err := sim.Run(t.Context(), slices.Repeat([][]int64{make([]int64, d.First.Elems())}, 12), verilator.Mix{},
-					verilator.LastStream)
-				if err != nil || !r.Stuck && r.Cycles() <= float64(d.Cycles) {
-					t.Errorf("%s: with one beat in %s for %d: %v %+v", name, u.Name, depth, err, r)
+				depth := u.Params[1].Value
+				u.Params[1].Value = 1
+				if _, err := d.Prove(); err != nil {
+					sim, err := verilator.New(t.Context(), d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r, err := sim.Run(t.Context(), slices.Repeat([][]int64{make([]int64, d.First.Elems())}, 12), verilator.Mix{},
+						verilator.LastStream)
+					if err != nil || !r.Stuck && r.Cycles() <= float64(d.Cycles) {
+						t.Errorf("with one beat in %s for %d: %v %+v", u.Name, depth, err, r)
+					}
+					sim.Close()
 				}
-				sim.Close()
+				u.Params[1].Value = depth
 			}
-			u.Params[1].Value = depth
-		}
+		})
 	}
 }
 
