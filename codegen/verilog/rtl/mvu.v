@@ -135,12 +135,18 @@ module mvu #(parameter SF=1, NB=1, NF=1, SIMD=1, PE=1, XB=1, WB=1, OB=1, AW=8, C
 endmodule
 
 // search has the offsets of bit K of the level for row P: NB words of 2^K offsets for each of PE rows.
+// Places of offsets are powers of two, so that b alone chooses.
 module search #(parameter NB=1, BB=1, K=1, AW=8, P=0, PE=1, FILE="")(
   input [BB-1:0] n, input [K-1:0] b, output signed [AW-1:0] d);
   localparam [7:0] DIGIT = 48+K;
+  localparam LG = $clog2(AW);
   (* rom_style = "logic", ram_style = "logic" *) reg [PE*(1<<K)*AW-1:0] mem[0:NB-1];
   initial $readmemh({FILE, "_d", DIGIT}, mem);
   wire [PE*(1<<K)*AW-1:0] w = mem[n];
-  wire [(1<<K)*AW-1:0] row = w[P*(1<<K)*AW +: (1<<K)*AW];
-  assign d = row[b*AW +: AW];
+  wire [(1<<(K+LG))-1:0] row;
+  genvar i;
+  generate for (i = 0; i < (1<<K); i = i+1) begin: offset
+    assign row[(i<<LG) +: (1<<LG)] = w[((P<<K)+i)*AW +: AW];
+  end endgenerate
+  assign d = row[{b, {LG{1'b0}}} +: AW];
 endmodule
