@@ -111,7 +111,7 @@ func (r *results) gain() string {
 func (r *results) bestBars() string {
 	at := slices.IndexFunc(r.subjects, func(s Subject) bool { return s.Name == pictured })
 	s := r.subjects[at]
-	part, most, source := task.Bars{}, 0.0, ""
+	part, most := task.Bars{Title: s.title() + ": one inference, one thread"}, 0.0
 	for _, p := range precisions() {
 		for _, ripc := range []bool{true, false} {
 			f := r.fastest(s, p, ripc)
@@ -122,14 +122,12 @@ func (r *results) bestBars() string {
 			most = max(most, ms)
 			part.Lines = append(part.Lines, task.Line{Label: brand(f.Variant) + ", " + p, Grey: !ripc,
 				Text: fmt.Sprintf("%.1f ms", ms), Lengths: []float64{ms}})
-			source = f.CPU + ", " + f.Date
 		}
 	}
 	for _, l := range part.Lines {
 		l.Lengths[0] /= most
 	}
-	part.Title = fmt.Sprintf("%s: one inference, one thread (%s)", s.title(), source)
-	return task.Picture([]task.Bars{part})
+	return task.Picture([]task.Bars{part}, task.Narrow())
 }
 
 // frontPages returns the README with its table, and the README's picture.
