@@ -339,8 +339,12 @@ func tiles(r *ripc.ReportResult, u unit) []tile {
 	if known {
 		list = append(list, tile{u.text(cost), string(u.Unit)})
 		if ms := r.Bench.EstimatedMS; ms != nil {
+			left := "caches"
+			if r.Bench.Estimate.Manual != "" {
+				left = "wait states"
+			}
 			list = append(list, tile{fmt.Sprintf("%.3g ms", *ms),
-				fmt.Sprintf("at %d MHz, caches not counted", r.Bench.Estimate.ClockMHz)})
+				fmt.Sprintf("at %d MHz, %s not counted", r.Bench.Estimate.ClockMHz, left)})
 		}
 	}
 	if r.Twin != nil && known && cost > 0 {

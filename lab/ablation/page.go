@@ -200,7 +200,7 @@ func (r results) bars() string {
 		part.Ticks = []task.Tick{{At: 1 / most, Label: floatTwin}}
 		parts = append(parts, part)
 	}
-	return task.Picture(parts, task.Wide())
+	return task.Picture(parts, task.DeskWidths())
 }
 
 // label names the feature that a step of the ladder adds.

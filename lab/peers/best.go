@@ -127,7 +127,7 @@ func (r *results) bestBars() string {
 	for _, l := range part.Lines {
 		l.Lengths[0] /= most
 	}
-	return task.Picture([]task.Bars{part}, task.Narrow())
+	return task.Picture([]task.Bars{part}, task.PhoneWidths())
 }
 
 // frontPages returns the README with its table, and the README's picture.

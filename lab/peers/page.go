@@ -245,5 +245,5 @@ func (r *results) bars() string {
 		}
 		parts = append(parts, part)
 	}
-	return task.Picture(parts, task.Wide())
+	return task.Picture(parts, task.DeskWidths())
 }

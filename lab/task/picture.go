@@ -9,11 +9,11 @@ import (
 // Widths are those of names, of the longest bar, and of the texts behind bars, in pixels.
 type Widths struct{ Labels, Bars, Texts int }
 
-// Wide returns the widths of a picture for screens of desks.
-func Wide() Widths { return Widths{330, 440, 150} }
+// DeskWidths are the widths of a picture for screens of desks.
+func DeskWidths() Widths { return Widths{330, 440, 150} }
 
-// Narrow returns the widths of a picture of few words, which a phone's screen shows legibly.
-func Narrow() Widths { return Widths{176, 190, 64} }
+// PhoneWidths are the widths of a picture of few words, which a phone's screen shows legibly.
+func PhoneWidths() Widths { return Widths{176, 190, 64} }
 
 // Heights in pixels.
 const (
