@@ -21,6 +21,9 @@ RACE ?= ./runtime/... ./engine/... ./compile ./codegen/... ./autotune/... ./meas
 # boards: begin
 BOARDS := cortex-m4 cortex-m33
 # boards: end
+# Go's compiler, its vet and the tests collect garbage from half a GiB on
+test thorough: export GOGC := off
+test thorough: export GOMEMLIMIT := 512MiB
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 

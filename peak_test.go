@@ -265,7 +265,7 @@ func fileSize(t *testing.T, path string) int {
 func peak(t *testing.T, model, task string) int64 {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPeakMemory$", "-test.v")
-	cmd.Env = append(os.Environ(), peakModel+"="+model, peakTask+"="+task)
+	cmd.Env = append(os.Environ(), peakModel+"="+model, peakTask+"="+task, "GOGC=100", "GOMEMLIMIT=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s of %s: %v\n%s", task, model, err, out)

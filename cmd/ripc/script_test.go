@@ -48,7 +48,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv(caches.Env, "")
 			e.Setenv("RIPC", filepath.Join(filepath.SplitList(e.Getenv("PATH"))[0], "ripc")) // for scripts that change PATH
-			e.Setenv("RIPC_LLVM_BIN", os.Getenv(toolchain.EnvBin))
+			for _, name := range []string{toolchain.EnvBin, "GOGC", "GOMEMLIMIT"} {
+				e.Setenv(name, os.Getenv(name))
+			}
 			return testFiles(e.WorkDir)
 		},
 		Condition: func(cond string) (bool, error) {
@@ -82,7 +84,7 @@ func startSSHD(t *testing.T, ts *testscript.TestScript) {
 	ts.Setenv("CACHE", server.Cache)
 	ts.Setenv(runner.EnvSSH, strings.Join(server.SSH, " "))
 	beside := filepath.Join(filepath.Dir(ts.Getenv("RIPC")), runner.WorkerName(runtime.HostArch()))
-	cmd := exec.Command("go", "build", "-trimpath", "-tags=ripc_static", "-o", beside, "ripc/cmd/ripc-worker")
+	cmd := exec.Command("go", "build", "-tags=ripc_static", "-o", beside, "ripc/cmd/ripc-worker")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		ts.Fatalf("go build: %v\n%s", err, out)

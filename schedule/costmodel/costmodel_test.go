@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -467,6 +468,7 @@ func TestLeaks(t *testing.T) {
 // process counts the threads of this process and the bytes of memory that it has.
 func process(t *testing.T) (threads, memory int) {
 	t.Helper()
+	debug.FreeOSMemory()
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		t.Fatal(err)
