@@ -21,9 +21,10 @@ RACE ?= ./runtime/... ./engine/... ./compile ./codegen/... ./autotune/... ./meas
 # boards: begin
 BOARDS := cortex-m4 cortex-m33
 # boards: end
-# Go's compiler, its vet and the tests collect garbage from half a GiB on
+# Go's compiler, its vet and the tests collect garbage from half a GiB on; programs have no tables for debuggers
 test thorough: export GOGC := off
 test thorough: export GOMEMLIMIT := 512MiB
+test thorough: export GOFLAGS := $(GOFLAGS) -ldflags=-w
 # should compiled code crash, the trace names the cases that it was made of
 TRACE := GODEBUG=tracebacklabels=1
 
@@ -76,7 +77,7 @@ test: setup fmt vet ## format, vet, and all tests with the real tools
 	@scripts/setup-c.sh --check || echo "so the tests of code in C leave these out; make c installs them and runs all"
 	@scripts/setup-apps.sh --check || echo "so the tests of programs in C and Python leave these out; make apps installs them and runs all"
 	@echo "the training twin's own tests need PyTorch: make twin installs it and runs them; what it trained and exported is compared here"
-	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -vet=off -p 3 -ldflags=-w -timeout 30m ./e2e ./cmd/ripc ./... # the longest first; make vet has vetted; some tests wait, so three packages share two cores
+	RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -vet=off -p 3 -timeout 30m ./e2e ./cmd/ripc ./... # the longest first; make vet has vetted; some tests wait, so three packages share two cores
 
 thorough: setup ## all cases of the tests of which make test takes a part: every model on every target and compiler
 	RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(TRACE) $(GO) test -timeout 60m ./...
@@ -93,7 +94,6 @@ fpga: build ## accelerators for FPGAs: set-up of its own, all networks of testda
 	RIPC_REQUIRE_FPGA=1 $(GO) test -count 1 -timeout 60m ./core/... ./engine/verilator ./accelerator \
 		./measure/yosys ./codegen/verilog
 	bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2 --cycles 18432
-	bin/ripc verify testdata/fpga/cnv8.json --target pynq-z2 --core auto
 
 # in its folder, go test shows what a test prints
 c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all networks and imported cases

@@ -79,7 +79,7 @@ func TestImportedInC(t *testing.T) {
 	}
 }
 
-// randomInC writes n of ten random networks as one model, and gives it random schedules for a target that depends on b.
+// randomInC writes n of ten random networks as one model, and gives it random algorithms and schedules for a target that depends on b.
 func randomInC(t *testing.T, b, n int) (path string, o ripc.Options) {
 	t.Helper()
 	var texts []map[string]any
@@ -91,11 +91,12 @@ func randomInC(t *testing.T, b, n int) (path string, o ripc.Options) {
 		t.Fatal(err)
 	}
 	o.Target = []string{"x86-64-v4", "rpi5", "cortex-m33", "rpi2"}[b%4]
-	p, err := definition(t.Context(), path, o)
+	r := rand.New(rand.NewPCG(uint64(b), 78))
+	p, err := drawnDefinition(t.Context(), path, &o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Schedules = randomTraces(p, o.Target, rand.New(rand.NewPCG(uint64(b), 78)))
+	o.Schedules = randomTraces(p, o.Target, r)
 	return path, o
 }
 

@@ -63,7 +63,7 @@ func TestImportLCE(t *testing.T) {
 	}
 	for i, c := range cases {
 		boards := []string{"host"}
-		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") || !need.Part(i, 2) {
+		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") || !need.Part(i, 4) {
 			boards = []string{ripc.EngineInterp}
 		}
 		switch {

@@ -192,9 +192,10 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 		return
 	}
 	o := ripc.Options{Target: target, PackApart: rand.New(rand.NewPCG(uint64(b), 78)).IntN(4) == 0}
-	p, err := definition(ctx, path, o)
-	if err == nil {
-		o.Algorithms = randomAlgorithms(t, p, g)
+	var p *ir.Program
+	if b%2 == 0 {
+		p, err = drawnDefinition(ctx, path, &o, g)
+	} else if o.Algorithms, err = randomAlgorithms(ctx, path, false, g); err == nil {
 		p, err = definition(ctx, path, o)
 	}
 	var rep *ripc.VerifyReport

@@ -1,13 +1,14 @@
 package e2e_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
+	"ripc"
 	"ripc/codegen"
 	"ripc/compile"
 	"ripc/internal/testlayer"
@@ -46,21 +47,28 @@ func randomTraces(p *ir.Program, target string, r *rand.Rand) []schedule.Section
 	return drawn
 }
 
-// randomAlgorithms draws algorithms for half of the layers that have a choice.
-func randomAlgorithms(t *testing.T, p *ir.Program, r *rand.Rand) map[string]layout.Algorithm {
+// randomAlgorithms draws algorithms for layers that have a choice: for all of them, or for half.
+func randomAlgorithms(ctx context.Context, path string, all bool, r *rand.Rand) (map[string]layout.Algorithm, error) {
 	drawn := map[string]layout.Algorithm{}
-	for _, s := range p.Stages {
-		names := slices.Sorted(maps.Keys(s.Layer.Algorithm.Costs))
-		if len(names) == 0 || r.IntN(2) == 0 {
-			continue
+	applying, err := ripc.Applying(ctx, path, ripc.Options{})
+	for _, layer := range slices.Sorted(maps.Keys(applying)) {
+		if by := applying[layer]; len(by) > 1 && (all || r.IntN(2) == 0) {
+			drawn[layer] = by[r.IntN(len(by))]
 		}
-		by, err := layout.ParseAlgorithm(names[r.IntN(len(names))])
-		if err != nil {
-			t.Fatal(err)
-		}
-		drawn[s.Name] = by
 	}
-	return drawn
+	return drawn, err
+}
+
+// drawnDefinition is the unscheduled Program of a model with random algorithms, which it writes to o: there is nothing to search for.
+func drawnDefinition(ctx context.Context, path string, o *ripc.Options, r *rand.Rand) (*ir.Program, error) {
+	g, err := ripc.Load(ctx, path)
+	if err == nil {
+		o.Algorithms, err = randomAlgorithms(ctx, path, true, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return compile.Definition(ctx, g, *o)
 }
 
 // packFilters puts weights into blocks of 64 filters, which every vector of a random trace lies in; where filters do not

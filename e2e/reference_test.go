@@ -23,12 +23,12 @@ import (
 var references = flag.Int("references", 0, "random networks that TestReference computes: 150, or 300 in make thorough, if it is 0")
 
 // TestReference computes random networks layer by layer as the model states them, in plain arithmetic on integers and
-// rounded floats, and compares with the interpreter of what fusedglue and lower made of them. It knows no bit planes,
-// thresholds or popcounts.
+// rounded floats, and compares with the interpreter of what fusedglue and lower made of them, by random algorithms. It knows no
+// bit planes, thresholds or popcounts.
 func TestReference(t *testing.T) {
 	n := *references
 	if n == 0 {
-		n = 60
+		n = 150
 		if need.Thorough() {
 			n = 300
 		}
@@ -54,7 +54,7 @@ func compareWithReference(path string, r *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	p, err := definition(context.Background(), path, ripc.Options{})
+	p, err := drawnDefinition(context.Background(), path, &ripc.Options{}, r)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,11 @@ import (
 	"ripc/targets/guests"
 )
 
-// buildWorker puts a worker for an architecture beside the test, where it is looked for. It is built as tests are, so that it shares
-// their packages.
+// workers are those that were built, by architecture.
+var workers = map[string][]byte{}
+
+// buildWorker puts a worker for an architecture beside the test, where it is looked for. It is built once, and as tests are, so that it
+// shares their packages.
 func buildWorker(t *testing.T, arch string) {
 	t.Helper()
 	guest, ok := guests.Of(arch)
@@ -38,11 +41,17 @@ func buildWorker(t *testing.T, arch string) {
 	}
 	path := filepath.Join(filepath.Dir(self), runner.WorkerName(arch))
 	t.Cleanup(func() { _ = os.Remove(path) })
+	if program, ok := workers[arch]; ok {
+		need.OK(t, os.WriteFile(path, program, 0o700))
+		return
+	}
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags=ripc_static", "-o", path, "ripc/cmd/ripc-worker")
 	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), guest.Go...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	workers[arch], err = os.ReadFile(path)
+	need.OK(t, err)
 }
 
 func TestSSH(t *testing.T) {

@@ -150,7 +150,7 @@ func takesOffers(ts *testscript.TestScript, neg bool, args []string) {
 			return // files
 		}
 		for i, value := range strings.Fields(answer) {
-			if i > 6 && !need.Part(i, 4) {
+			if i > 2 && !need.Part(i, 8) {
 				continue
 			}
 			err := ts.Exec(ripc, append(slices.Clone(args), "--"+f.Name, value)...)
