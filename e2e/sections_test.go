@@ -139,7 +139,7 @@ func boardTable() string {
 		case m.IsDevice():
 			system, here, speed = "any", "first device of kind "+m.Features[0], "time on its clock"
 		case m.Has("relaxed-simd"):
-			system, here, speed = "none", "no: in Node and browsers", "none"
+			system, here, speed = "none", "in Node", "time of Node's code"
 		case sandboxed(m):
 			system, here, speed = "none", "in wazero, a part of ripc", "time of wazero's code"
 		case m.Arch == "x86_64":

@@ -75,6 +75,38 @@ func TestWASM(t *testing.T) {
 	}
 }
 
+// TestNode: code with relaxed SIMD equals the interpreter in Node, which a context that ends stops.
+func TestNode(t *testing.T) {
+	need.Tool(t, "node")
+	maximum := filepath.Join(t.TempDir(), "maximum.json") // of hard inputs: zeros of both signs, and numbers that are none
+	if err := os.WriteFile(maximum, []byte(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 4, 5, 64]},
+{"name": "y", "dtype": "f32", "shape": [1, 4, 5, 64]}], "nodes": [{"name": "z", "op": "maximum", "inputs": ["x", "y"]}], "outputs": ["z"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []string{maximum, "../examples/digits/digits.json", "../testdata/qonnx/digits_w1a2.onnx", "../testdata/integers/qconv_u8.onnx"} {
+		rep, err := ripc.Verify(t.Context(), ripc.VerifyRequest{Path: model, Threads: 2, Options: ripc.Options{Target: "wasm32-relaxed"}})
+		if err != nil || !rep.OK {
+			t.Errorf("%s: %v %+v", model, err, rep)
+		}
+	}
+	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json", ripc.Options{Target: "wasm32-relaxed", Emit: []codegen.Kind{codegen.WASM}})
+	need.OK(t, err)
+	e, err := engine.OpenLibrary(c.Files[codegen.WASM], engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	job := engine.Job{Inputs: [][]byte{make([]byte, 1024)}, Last: len(e.Describe().Stages)}
+	if r, err := e.Run(t.Context(), []engine.Job{job}); err != nil || r[0].Counters.Took <= 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Run(ctx, []engine.Job{job}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
 // TestWASMFaults: damaged modules are refused, a module with its own memory has one thread, and a context that ends stops the code.
 func TestWASMFaults(t *testing.T) {
 	module, path := wasmModule(t, "../examples/digits/digits.json")

@@ -4,7 +4,7 @@
 //	native       an artifact, in this process (Open);
 //	simulated    an artifact for another machine, under qemu (Open);
 //	remote       an artifact, on another machine (Open with Options.Elsewhere);
-//	sandboxed    a module of WebAssembly, in this process (Open);
+//	sandboxed    a module of WebAssembly, in this process or in Node (Open);
 //	device       kernels, on a GPU or another device of OpenCL (Open).
 //
 // Code that runs, compares or measures networks knows nothing but Engine. A device, a board or
@@ -30,7 +30,7 @@ const (
 	Simulated               // compiled code, in a simulator: its times mean nothing
 	Interpreted             // the definition
 	Remote                  // compiled code, on another machine
-	Sandboxed               // compiled code, in a virtual machine of this process
+	Sandboxed               // compiled code, in a virtual machine
 	Device                  // kernels, on a device of this machine
 )
 

@@ -110,8 +110,11 @@ func (n *native) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		} else {
 			r.Counters.Took = time.Since(start)
 		}
-		if d, ok := n.s.(*device.Session); ok { // by the clock of the device, without transfers
-			r.Counters.Took, r.Counters.GHz = d.Took(), 0
+		if c, ok := n.s.(interface{ Took() time.Duration }); ok && c.Took() > 0 { // without transfers
+			r.Counters.Took = c.Took()
+		}
+		if n.kind == Device {
+			r.Counters.GHz = 0
 		}
 		switch {
 		case errors.Is(err, errLimit):

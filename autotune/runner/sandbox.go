@@ -9,7 +9,6 @@ import (
 
 	"ripc/engine"
 	"ripc/engine/simulate"
-	"ripc/engine/wasm"
 	"ripc/measure"
 	"ripc/targets"
 )
@@ -20,8 +19,8 @@ type sandboxed struct{ *native }
 
 // acceptsSandboxed fails unless a virtual machine of this process runs code for t.
 func acceptsSandboxed(t targets.Target) error {
-	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed || wasm.Lacks(t.Features) != "" {
-		return fmt.Errorf("kernels for %s are no modules that wazero runs", t.Name)
+	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed {
+		return fmt.Errorf("kernels for %s are no modules of WebAssembly", t.Name)
 	}
 	return nil
 }
@@ -74,20 +73,17 @@ func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
 			if len(times.Samples) > 0 && time.Since(begin) > t.Budget {
 				break
 			}
-			start, onDevice := time.Now(), time.Duration(0)
+			start, inside := time.Now(), time.Duration(0)
 			for range t.Calls {
 				done, err := e.Run(ctx, []engine.Job{again})
 				if err != nil {
 					return times, err
 				}
-				onDevice += done[0].Counters.Took
+				inside += done[0].Counters.Took
 			}
 			took := measure.Since(start)
-			if e.Kind() == engine.Device { // by its own clock
-				took.Took = onDevice
-			}
 			times.GHz = max(times.GHz, took.GHz)
-			times.Samples = append(times.Samples, float64(took.Took.Nanoseconds())/float64(t.Calls))
+			times.Samples = append(times.Samples, float64(inside.Nanoseconds())/float64(t.Calls))
 		}
 		return times, nil
 	}, s)

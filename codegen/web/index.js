@@ -1,4 +1,4 @@
-import {open} from "./run.js";
+import {open, startInNode} from "./run.js";
 
 const targets = TARGETS; // the fastest first
 const isNode = Boolean(globalThis.process?.versions?.node);
@@ -12,15 +12,7 @@ async function read(file) {
 }
 
 async function startWorker(message) {
-  if (isNode) {
-    const {Worker} = await import("node:worker_threads");
-    const worker = new Worker(new URL("./worker.js", import.meta.url));
-    const ready = new Promise((done, fail) => worker.once("message", done).once("error", fail));
-    worker.postMessage(message);
-    await ready;
-    worker.unref();
-    return worker;
-  }
+  if (isNode) return startInNode(new URL("./worker.js", import.meta.url), message);
   const worker = new Worker(new URL("./worker.js", import.meta.url), {type: "module"});
   const ready = new Promise((done, fail) => Object.assign(worker, {onmessage: done, onerror: fail}));
   worker.postMessage(message);

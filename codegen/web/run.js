@@ -50,7 +50,7 @@ async function start(bytes, threads, startWorker) {
   const description = await new Response(compressed.pipeThrough(new DecompressionStream("deflate"))).json();
   const {name} = description;
   let shared;
-  if (threads > 1) { // it cannot grow. The module's own part is its constants, which are in its bytes, and a stack
+  if (description.features.includes("atomics")) { // it cannot grow. The module's own part is its constants, which are in its bytes, and a stack
     const pages = Math.ceil((plan(description, bytes.byteLength + page, threads).end) / page) + 1;
     shared = new WebAssembly.Memory({initial: pages, maximum: pages, shared: true});
   }
@@ -81,10 +81,23 @@ async function start(bytes, threads, startWorker) {
     inputs: description.inputs.map((t, k) => tensor(t, at.ins[k])),
     outputs: description.outputs.map((t, k) => tensor(t, at.outs[k])),
     stages: description.stages.map(({name, op, macs}) => ({name, op, macs})),
+    workspace: new Uint8Array(memory, at.workspace, description.arena_bytes + threads * description.scratch_bytes),
     run: () => run(0, stages),
     runStage: k => run(k, k + 1),
+    runStages: run,
     close: () => team.close(),
   };
+}
+
+// startInNode starts a worker of Node by the script at a URL, with a message.
+export async function startInNode(url, message) {
+  const {Worker} = await import("node:worker_threads");
+  const worker = new Worker(url);
+  const ready = new Promise((done, fail) => worker.once("message", done).once("error", fail));
+  worker.postMessage(message);
+  await ready;
+  worker.unref();
+  return worker;
 }
 
 // gather starts the other threads. Each waits for orders: the number of the run, its first and last stage, and how many

@@ -37,14 +37,16 @@ type Module struct {
 //go:embed run.js
 var runFile string
 
-// runText is run.js with its numbers.
-func runText() string {
+// Script is run.js with its numbers.
+func Script() string {
 	return strings.NewReplacer("SYNC_BYTES", fmt.Sprint(abi.SyncBytes), "SEAL_BYTES", fmt.Sprint(1+container.SealSize)).
 		Replace(runFile)
 }
 
+// Worker is the script of another thread.
+//
 //go:embed worker.js
-var workerText string
+var Worker string
 
 //go:embed index.js
 var indexText string
@@ -58,7 +60,7 @@ var pageText string
 // Package is the package, packed as npm packs it: npm install NAME.tgz.
 func Package(n Network) ([]byte, error) {
 	var targets, names []string
-	files := map[string][]byte{"run.js": []byte(runText()), "worker.js": []byte(workerText),
+	files := map[string][]byte{"run.js": []byte(Script()), "worker.js": []byte(Worker),
 		"index.d.ts": n.declarations(), "README.md": n.readme()}
 	for _, m := range n.Modules {
 		targets, names = append(targets, m.Target), append(names, m.Target+".wasm", m.Target+".threads.wasm")
@@ -96,11 +98,16 @@ func Package(n Network) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// packageName is a name that npm takes: in small letters, the first one no underscore.
+// nodeModules are the modules that Node finds before packages of their names.
+const nodeModules = " assert async_hooks buffer child_process cluster console constants crypto dgram " +
+	"diagnostics_channel dns domain events fs http http2 https inspector module net os path perf_hooks process punycode " +
+	"querystring readline repl stream string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib "
+
+// packageName is a name that npm takes, in small letters, and that no module of Node has.
 func (n Network) packageName() string {
 	name := strings.ToLower(n.Name)
-	if strings.HasPrefix(name, "_") {
-		return "net" + name
+	if strings.HasPrefix(name, "_") || strings.Contains(nodeModules, " "+name+" ") {
+		return "net_" + strings.TrimLeft(name, "_")
 	}
 	return name
 }
@@ -175,7 +182,7 @@ func Page(n Network) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := strings.ReplaceAll(runText(), "export ", "")
+	run := strings.ReplaceAll(Script(), "export ", "")
 	return []byte(strings.NewReplacer("TITLE", html.EscapeString(n.Name), "RUN",
 		run+deviceText+webgpu.Script, "MODULES", string(list), "KERNELS", string(kernels)).Replace(pageText)), nil
 }

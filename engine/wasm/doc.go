@@ -1,22 +1,11 @@
-// Package wasm runs compiled networks that are modules of WebAssembly, in this process, by wazero.
-// A module cannot leave its memory, so its faults are errors.
+// Package wasm runs compiled networks that are modules of WebAssembly: by wazero in this process,
+// and those with relaxed SIMD, which wazero lacks, in Node. A module cannot leave its memory, so its faults are errors.
 package wasm
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Arch is the architecture of modules, as descriptions name it.
 const Arch = "wasm32"
-
-// Lacks returns a feature that wazero lacks, "" if it has all.
-func Lacks(features []string) string {
-	if relaxed := "relaxed-simd"; slices.Contains(features, relaxed) {
-		return relaxed
-	}
-	return ""
-}
 
 // ThreadsError says that a module has one thread, since its memory is its own.
 type ThreadsError struct{ Threads int }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -28,6 +29,7 @@ const pageSize = 1 << 16
 type Session struct {
 	desc      *describe.Artifact
 	machine   wazero.Runtime
+	node      *node // in place of machine and threads, or nil
 	threads   []thread
 	args      []uint64 // of run, but for the thread's number
 	inputs    [][]byte
@@ -38,17 +40,17 @@ type Session struct {
 // thread is an instance of the module.
 type thread struct{ run, stages api.Function }
 
-// Open loads the module at path for a number of threads. If stoppable, a context that ends stops
-// its code, which is slower for that. It fails with *runtime.FileError, *runtime.FormatError or, if
-// a module that imports no memory is to have several threads, with *ThreadsError.
+// Open loads the module at path for a number of threads, by wazero or, with relaxed SIMD, in Node.
+// If stoppable, a context that ends stops its code, which is slower for that. It fails with *runtime.FileError, *runtime.FormatError,
+// *tools.MissingError or, if a module that imports no memory is to have several threads, with
+// *ThreadsError.
 func Open(path string, threads int, stoppable bool) (*Session, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
 		return nil, err
 	}
-	if f := Lacks(desc.Features); f != "" {
-		return nil, &runtime.FileError{Path: path,
-			Msg: fmt.Sprintf("code for %s runs in Node and browsers: wazero has no %s", desc.Target, f)}
+	if slices.Contains(desc.Features, "relaxed-simd") { // which wazero lacks
+		return openInNode(path, desc, threads)
 	}
 	code, err := os.ReadFile(path)
 	if err != nil {
@@ -222,11 +224,17 @@ func (s *Session) SetInput(i int, data []byte) error {
 
 // Run runs the network. It fails with *TrapError, *runtime.StatusError or ctx's error.
 func (s *Session) Run(ctx context.Context) error {
+	if s.node != nil {
+		return s.node.run(ctx, 0, len(s.desc.Stages))
+	}
 	return s.callAll(ctx, func(t thread) api.Function { return t.run })
 }
 
 // RunStages runs stages first to last-1.
 func (s *Session) RunStages(ctx context.Context, first, last int) error {
+	if s.node != nil {
+		return s.node.run(ctx, first, last)
+	}
 	return s.callAll(ctx, func(t thread) api.Function { return t.stages }, uint64(first), uint64(last))
 }
 
@@ -265,5 +273,19 @@ func (s *Session) call(ctx context.Context, f api.Function, args []uint64) error
 	return nil
 }
 
+// Took is the time of the last run in Node, without the way there and back; 0 by wazero.
+func (s *Session) Took() time.Duration {
+	if s.node == nil {
+		return 0
+	}
+	return s.node.took
+}
+
 // Close frees memory and code.
-func (s *Session) Close() error { return s.machine.Close(context.Background()) }
+func (s *Session) Close() error {
+	if s.node != nil {
+		_ = s.node.end()
+		return nil
+	}
+	return s.machine.Close(context.Background())
+}

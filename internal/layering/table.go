@@ -100,7 +100,7 @@ func Table() []Row {
 		{"runtime/npy", []string{"internal/files"}, nil},
 		{"targets/boards", nil, nil}, // programs without an operating system
 		{"engine/bareboard", []string{"engine/simulate", "internal/abi", "internal/files", "internal/human", "internal/tools", "runtime", "runtime/describe", "targets/boards"}, nil},
-		{"engine/wasm", []string{"internal/abi", "runtime", "runtime/describe"}, []string{"github.com/tetratelabs/wazero"}},
+		{"engine/wasm", []string{"codegen/web", "internal/abi", "internal/tools", "runtime", "runtime/describe"}, []string{"github.com/tetratelabs/wazero"}},
 		{"engine", []string{"engine/bareboard", "engine/estimate", "engine/simulate", "engine/wasm", "internal/abi", "internal/container", "ir", "ir/interp", "measure", "runtime", "runtime/cuda", "runtime/describe", "runtime/device", "runtime/opencl", "runtime/webgpu", "targets/boards"}, nil},
 		{"engine/simulate", []string{"caches", "codegen/llvm/toolchain", "internal/abi", "internal/files", "internal/human", "internal/tools", "runtime", "runtime/describe", "targets/guests"}, []string{"golang.org/x/sys"}},
 		{"engine/estimate", []string{"caches", "codegen/llvm/rows", "codegen/llvm/toolchain", "engine/simulate", "targets", "targets/boards"}, nil}, // the tools and the flags that the code was made with
@@ -125,7 +125,7 @@ func Table() []Row {
 		{"autotune/search", []string{"autotune/space", "compile", "schedule/costmodel", "schedule/features", "schedule/machine"}, []string{"gonum.org/v1/gonum"}},
 		{"autotune/records", []string{"internal/files"}, []string{"golang.org/x/sys"}},
 		{"autotune/shipped", []string{"autotune/records"}, nil},
-		{"autotune/runner", []string{"autotune/records", "engine", "engine/estimate", "engine/simulate", "engine/wasm", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
+		{"autotune/runner", []string{"autotune/records", "engine", "engine/estimate", "engine/simulate", "internal/files", "internal/terminal", "measure", "runtime", "runtime/describe", "targets", "targets/boards", "targets/cpu", "targets/guests"},
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys", "golang.org/x/sync"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 

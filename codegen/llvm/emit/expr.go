@@ -140,7 +140,12 @@ func (e *emitter) pick(c, a, b val) val {
 	if c.wide {
 		a, b = e.splat(a), e.splat(b)
 	}
-	a.v = e.b().NewSelect(c.v, a.v, b.v)
+	if e.facts.Relaxed && c.wide && a.t.IsFloat() { // LLVM would make a relaxed minimum or maximum of it
+		mask := e.b().NewBitCast(e.b().NewSExt(c.v, e.typeOf(ir.I32, true)), a.v.Type())
+		a.v = e.callInFours("ripc_select", "llvm.wasm.bitselect.v4f32", a, b, val{v: mask, t: a.t, wide: true})
+	} else {
+		a.v = e.b().NewSelect(c.v, a.v, b.v)
+	}
 	a.known, a.constant, a.neutral, a.zero = false, false, false, false
 	a.flushed, a.positive = a.flushed && b.flushed, a.positive && b.positive
 	a.grain = min(a.grain, b.grain)

@@ -24,7 +24,7 @@ func (e *emitter) fma(a, b, c val) val {
 	case e.facts.Fuses:
 		fused := func(a, c val) val {
 			if by := e.facts.FusedBy; by != "" {
-				out.v = e.fusedInFours(by, a, b, c)
+				out.v = e.callInFours("ripc_madd", by, a, b, c)
 			} else {
 				out.v = e.overloaded("llvm.fma", a.v.Type(), a.v, b.v, c.v)
 			}
@@ -51,11 +51,11 @@ func (e *emitter) fma(a, b, c val) val {
 	return out
 }
 
-// fusedInFours is a*b + c by an intrinsic on four lanes.
-func (e *emitter) fusedInFours(intrinsic string, a, b, c val) value.Value {
-	lanes, t, name := 1, "float", "ripc_madd"
+// callInFours calls an intrinsic on four floats, by a function of the given name.
+func (e *emitter) callInFours(name, intrinsic string, a, b, c val) value.Value {
+	lanes, t := 1, "float"
 	if a.wide {
-		lanes, t, name = e.lanes, fmt.Sprintf("<%d x float>", e.lanes), fmt.Sprintf("ripc_madd_x%d", e.lanes)
+		lanes, t, name = e.lanes, fmt.Sprintf("<%d x float>", e.lanes), fmt.Sprintf("%s_x%d", name, e.lanes)
 	}
 	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
 		var text strings.Builder

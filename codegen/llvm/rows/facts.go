@@ -12,6 +12,9 @@ type Facts struct {
 	Rounds  bool // an instruction rounds floats to integers
 	// FusedBy is the intrinsic on four lanes for Fuses; "" is LLVM's own, on any number of them.
 	FusedBy string
+	// Relaxed says that there is relaxed SIMD. LLVM makes minima and maxima of choices between
+	// compared floats, with any result for NaN and for zeros of both signs.
+	Relaxed bool
 	// Divides says that an instruction divides 32-bit integers. Where addresses have 64 bits, emit
 	// does not ask.
 	Divides bool
@@ -125,7 +128,7 @@ func factsWASM(t targets.Target) Facts {
 			Words: "llvm.wasm.extadd.pairwise.unsigned.v4i32"}},
 	}
 	if t.Has("relaxed-simd") {
-		m.Fuses, m.FusedBy = true, "llvm.wasm.relaxed.madd.v4f32"
+		m.Relaxed, m.Fuses, m.FusedBy = true, true, "llvm.wasm.relaxed.madd.v4f32"
 	}
 	return m
 }

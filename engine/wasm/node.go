@@ -1,0 +1,119 @@
+//go:build !ripc_static
+
+package wasm
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ripc/codegen/web"
+	"ripc/internal/tools"
+	"ripc/runtime"
+	"ripc/runtime/describe"
+)
+
+// node is a process of Node that runs a module. It gets the stages to run with all memory, and
+// answers with its time and all memory.
+type node struct {
+	cmd      *exec.Cmd
+	orders   io.WriteCloser
+	answers  io.Reader
+	messages bytes.Buffer
+	memory   []byte // the Session's inputs, outputs and workspace
+	took     time.Duration
+}
+
+//go:embed node.js
+var nodeText string
+
+// openInNode loads the module at path in Node. It fails as Open does, or with *tools.MissingError.
+func openInNode(path string, desc *describe.Artifact, threads int) (*Session, error) {
+	if threads > 1 && !slices.Contains(desc.Features, "atomics") {
+		return nil, &ThreadsError{threads}
+	}
+	program, err := tools.Find("to run code for "+desc.Target, "apt install nodejs", "node")
+	if err != nil {
+		return nil, err
+	}
+	script := strings.NewReplacer("RUN", web.Script(), "WORKER", strconv.Quote(web.Worker)).Replace(nodeText)
+	n := &node{cmd: exec.Command(program, "-e", "import('data:text/javascript,"+url.PathEscape(script)+"')", path, fmt.Sprint(threads))}
+	n.cmd.Stderr = &n.messages
+	if n.orders, err = n.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if n.answers, err = n.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := n.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(n.answers, make([]byte, 1)); err != nil {
+		return nil, &runtime.FileError{Path: path, Msg: "Node cannot load it", Err: n.end()}
+	}
+	s := &Session{desc: desc, node: n}
+	n.memory = make([]byte, desc.WorkspaceBytes(threads))
+	for _, t := range slices.Concat(desc.Inputs, desc.Outputs) {
+		size, _ := runtime.TensorBytes(t) // ReadDescription has checked it
+		n.memory = append(n.memory, make([]byte, size)...)
+	}
+	rest := n.memory
+	take := func(size int) (part []byte) {
+		part, rest = rest[:size], rest[size:]
+		return part
+	}
+	for _, t := range desc.Inputs {
+		size, _ := runtime.TensorBytes(t)
+		s.inputs = append(s.inputs, take(size))
+	}
+	for _, t := range desc.Outputs {
+		size, _ := runtime.TensorBytes(t)
+		s.outputs = append(s.outputs, take(size))
+	}
+	s.workspace = rest
+	return s, nil
+}
+
+// run runs stages first to last-1. It fails with *TrapError or ctx's error, and ends Node then.
+func (n *node) run(ctx context.Context, first, last int) error {
+	stop := context.AfterFunc(ctx, func() { _ = n.cmd.Process.Kill() })
+	defer stop()
+	order := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(first)), uint32(last))
+	_, err := n.orders.Write(append(order, n.memory...))
+	answer := make([]byte, 8)
+	if err == nil {
+		_, err = io.ReadFull(n.answers, answer)
+	}
+	if err == nil {
+		_, err = io.ReadFull(n.answers, n.memory)
+	}
+	if err != nil {
+		err = n.end()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return &TrapError{err.Error(), err}
+	}
+	n.took = time.Duration(binary.LittleEndian.Uint64(answer))
+	return nil
+}
+
+// end waits for the end of Node, and returns its message.
+func (n *node) end() error {
+	_ = n.orders.Close()
+	err := n.cmd.Wait()
+	if text := strings.TrimSpace(n.messages.String()); text != "" {
+		return errors.New(text)
+	}
+	return err
+}
