@@ -6,15 +6,23 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"ripc/codegen/web"
 	"ripc/runtime/describe"
 )
 
-// TestPackageName: npm takes no name with a leading underscore or capital letters.
+// TestPackageName: npm takes no name with a leading underscore or capital letters, and Node finds its own modules first.
 func TestPackageName(t *testing.T) {
-	for name, want := range map[string]string{"_9Net": "net_9net", "digits": "digits"} {
+	names := map[string]string{"_9Net": "net_9net", "digits": "digits", "FS": "net_fs"}
+	if list, err := exec.Command("node", "--print", `require("module").builtinModules.filter(m => /^[a-z]\w+$/.test(m)).join(" ")`).Output(); err == nil {
+		for _, name := range strings.Fields(string(list)) {
+			names[name] = "net_" + name
+		}
+	}
+	for name, want := range names {
 		data, err := web.Package(web.Network{Artifact: &describe.Artifact{Name: name}})
 		if err != nil {
 			t.Fatal(err)

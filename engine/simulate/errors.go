@@ -47,6 +47,14 @@ func (e *RunError) Cause() string {
 	return e.Status
 }
 
+// SimulatorError says that the simulator, not the artifact, is at fault.
+type SimulatorError struct{ Path, Why string }
+
+func (e *SimulatorError) Error() string { return e.Path + ": " + e.Why }
+
+// MissingTool marks errors about missing programs: a later simulator is needed.
+func (*SimulatorError) MissingTool() {}
+
 // OverrunError says that the artifact wrote where it must not.
 type OverrunError struct {
 	Path string

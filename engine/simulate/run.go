@@ -184,17 +184,19 @@ func (p *process) explainError(err error) error {
 		return fmt.Errorf("%s: cannot start %s: %w", p.m.path, p.cmd.Path, err)
 	}
 	text := p.messages.String()
+	switch {
+	case strings.Contains(text, "decode_save_opc"):
+		return &SimulatorError{p.m.path, fmt.Sprintf("%s %s itself ends at conversions of vectors of floats, in right "+
+			"code, too; qemu 10 runs them", filepath.Base(p.m.qemu), ToolVersion(p.ctx, p.m.qemu))}
+	case strings.HasPrefix(text, "qemu") && strings.Contains(text, "not found"):
+		return &SimulatorError{p.m.path, "this qemu has no CPU " + p.m.cpu + "; a later version may have it"}
+	}
 	e := &RunError{Path: p.m.path, Status: err.Error(), Output: text[:min(len(text), maxOutput)]}
 	switch status := exit.String(); {
-	case strings.Contains(text, "decode_save_opc"):
-		e.Hint = fmt.Sprintf("%s %s itself ends at conversions of vectors of floats, in right code, too; "+
-			"qemu 10 runs them", filepath.Base(p.m.qemu), ToolVersion(p.ctx, p.m.qemu))
 	case strings.Contains(status, "illegal instruction") || strings.Contains(text, "Illegal instruction"):
 		e.Hint = "an instruction that " + p.m.cpu + " does not have"
 	case strings.Contains(status, "segmentation fault") || strings.Contains(text, "Segmentation fault"):
 		e.Hint = "an access outside of all buffers, or a write to constants"
-	case strings.HasPrefix(text, "qemu") && strings.Contains(text, "not found"):
-		e.Hint = "this qemu has no CPU " + p.m.cpu + "; a later version may have it"
 	default:
 		e.Hint = runnerFault(exit.ExitCode())
 	}

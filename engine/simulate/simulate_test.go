@@ -147,7 +147,7 @@ func TestQemuFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Run(t.Context(), []simulate.Job{{Inputs: in, Last: 1, Threads: 1}})
-	if run := (*simulate.RunError)(nil); !errors.As(err, &run) || !strings.HasPrefix(run.Hint, "qemu-aarch64 7.2.22 itself ends at") {
+	if own := (*simulate.SimulatorError)(nil); !errors.As(err, &own) || !strings.HasPrefix(own.Why, "qemu-aarch64 7.2.22 itself ends at") {
 		t.Error(err)
 	}
 }
