@@ -53,10 +53,10 @@ func (Backend) Accepts(t targets.Target, k codegen.Kind) error {
 		reason = "the chip runs no Linux"
 	case row.Format == rows.PTX:
 		reason = "a GPU runs kernels, which back end cuda makes"
+	case (k == codegen.WASM || k == codegen.NPM || k == codegen.HTML) && row.Format != rows.WASM:
+		reason = "only wasm32 has modules of WebAssembly, and pages that use WebGPU, too"
 	case !ok:
 		reason = fmt.Sprintf("it knows no architecture %q", t.Arch)
-	case (k == codegen.WASM || k == codegen.NPM || k == codegen.HTML) && row.Format != rows.WASM:
-		reason = "only wasm32 has modules of WebAssembly"
 	case row.Format == rows.WASM && (k == codegen.SO || k == codegen.Archive || k == codegen.Object):
 		reason = "its code is linked to a module: emit wasm"
 	default:

@@ -100,8 +100,9 @@ func Package(n Network) ([]byte, error) {
 
 // nodeModules are the modules that Node finds before packages of their names.
 const nodeModules = " assert async_hooks buffer child_process cluster console constants crypto dgram " +
-	"diagnostics_channel dns domain events fs http http2 https inspector module net os path perf_hooks process punycode " +
-	"querystring readline repl stream string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib "
+	"diagnostics_channel dns domain events fs http http2 https inspector module net os path perf_hooks " +
+	"process punycode querystring readline repl stream string_decoder sys timers tls trace_events tty " +
+	"url util v8 vm wasi worker_threads zlib "
 
 // packageName is a name that npm takes, in small letters, and that no module of Node has.
 func (n Network) packageName() string {

@@ -47,7 +47,8 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 		return nil, err
 	}
 	script := strings.NewReplacer("RUN", web.Script(), "WORKER", strconv.Quote(web.Worker)).Replace(nodeText)
-	n := &node{cmd: exec.Command(program, "-e", "import('data:text/javascript,"+url.PathEscape(script)+"')", path, fmt.Sprint(threads))}
+	start := "import('data:text/javascript," + url.PathEscape(script) + "')"
+	n := &node{cmd: exec.Command(program, "-e", start, path, fmt.Sprint(threads))}
 	n.cmd.Stderr = &n.messages
 	if n.orders, err = n.cmd.StdinPipe(); err != nil {
 		return nil, err

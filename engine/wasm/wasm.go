@@ -41,9 +41,9 @@ type Session struct {
 type thread struct{ run, stages api.Function }
 
 // Open loads the module at path for a number of threads, by wazero or, with relaxed SIMD, in Node.
-// If stoppable, a context that ends stops its code, which is slower for that. It fails with *runtime.FileError, *runtime.FormatError,
-// *tools.MissingError or, if a module that imports no memory is to have several threads, with
-// *ThreadsError.
+// If stoppable, a context that ends stops its code, which is slower for that. It fails with
+// *runtime.FileError, *runtime.FormatError, *tools.MissingError or, if a module that imports no
+// memory is to have several threads, with *ThreadsError.
 func Open(path string, threads int, stoppable bool) (*Session, error) {
 	desc, err := runtime.ReadDescription(path)
 	if err != nil {
