@@ -1,6 +1,6 @@
 // Package wasm runs compiled networks that are modules of WebAssembly: by wazero in this process,
-// and those with relaxed SIMD, which wazero lacks, in Node. A module cannot leave its memory, so its
-// faults are errors.
+// and those with relaxed SIMD, which wazero lacks, in Node. A module cannot leave its memory, so
+// its faults are errors.
 package wasm
 
 import "fmt"
