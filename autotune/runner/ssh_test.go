@@ -179,14 +179,14 @@ func TestSSH(t *testing.T) {
 // TestSSHBoards measures by the workers of boards, which qemu-user runs. A worker for another architecture needs Go's library for it.
 func TestSSHBoards(t *testing.T) {
 	server := sshtest.Start(t)
-	for i, c := range []struct{ target, qemu, cpu string }{{"rpi3", "qemu-aarch64", "cortex-a53"}, {"rpi3-armv7", "qemu-arm", "max"}} {
+	for i, c := range []struct{ target, arch, cpu string }{{"rpi3", "aarch64", "cortex-a53"}, {"rpi3-armv7", "arm", "max"}, {"riscv64", "riscv64", "rv64"}} {
 		if !need.Part(i, 2) {
 			continue
 		}
 		t.Run(c.target, func(t *testing.T) {
-			qemu, err := exec.LookPath(c.qemu)
+			qemu, err := exec.LookPath("qemu-" + c.arch)
 			need.OK(t, err)
-			buildWorker(t, []string{"aarch64", "arm"}[i])
+			buildWorker(t, c.arch)
 			r := open(t, "ssh:"+server.Address, c.target, runner.Options{SSH: server.SSH, Through: []string{qemu, "-cpu", c.cpu}})
 			behaves(t, r, c.target)
 		})
