@@ -33,6 +33,7 @@ type FoldOptions struct {
 	Folds    []string // LAYER=PExSIMD, for every layer
 	Fit      bool
 	ClockMHz float64 // 0 is the board's
+	Core     string  // a design of an instruction core, or AutoDesign, for NewCore
 	Trials   []Trial // of Tune: where there are some of the network, Cycles, FPS and Fit choose among them
 }
 
@@ -46,14 +47,12 @@ func (*OptionError) BadInput() bool { return true }
 
 // Accelerator is a network with a part in hardware.
 type Accelerator struct {
-	Target fpga.Target
-	Graph  *graph.Graph
+	system
 	Design *dataflow.Design
 	Point  fold.Point
 	Clock  float64 // in MHz
 	// Notes say where a fold differs from the one asked for.
-	Notes   []string
-	options compile.Options // of the parts on the processor
+	Notes []string
 }
 
 // New makes the accelerator of g, a graph of compile.Fused. It fails with *dataflow.NoSegmentError,
@@ -63,8 +62,8 @@ func New(g *graph.Graph, t fpga.Target, f FoldOptions, o compile.Options) (*Acce
 	if err != nil {
 		return nil, err
 	}
-	a := &Accelerator{Target: t, Graph: g, Clock: cmp.Or(f.ClockMHz, t.Board.ClockMHz), options: o}
-	a.options.Target = "" // the parts outside run here
+	o.Target = "" // the parts outside run here
+	a := &Accelerator{system: system{t, g, o}, Clock: cmp.Or(f.ClockMHz, t.Board.ClockMHz)}
 	if a.Point, err = a.choose(s, f); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -17,33 +16,33 @@ import (
 	"ripc/engine/verilator"
 	"ripc/graph"
 	"ripc/measure/yosys"
-	"ripc/runtime"
 	"ripc/targets/fpga"
 )
 
 // Core is a network with a part as the program of an instruction core.
 type Core struct {
+	system
 	*program.Network
-	Target  fpga.Target
-	Graph   *graph.Graph
-	options compile.Options
 }
+
+// CoreDesign is a design of the core for a network.
+type CoreDesign = program.Point
 
 // AutoDesign asks NewCore for the design with the least work that fits the part.
 const AutoDesign = "auto"
 
 // NewCore makes the program of g, a graph of compile.Fused, for a design of the core, by its name.
-// It fails with *dataflow.NoSegmentError, *network.RefusalError, *network.SpaceError or
-// *OptionError.
+// It fails with *dataflow.NoSegmentError, *network.RefusalError, *network.SpaceError,
+// *network.NoDesignError or *OptionError.
 func NewCore(ctx context.Context, g *graph.Graph, t fpga.Target, design string, o compile.Options) (*Core, error) {
 	s, err := dataflow.NewSegment(g)
 	if err != nil {
 		return nil, err
 	}
 	o.Target = ""
-	k := &Core{Target: t, Graph: g, options: o}
+	k := &Core{system: system{t, g, o}}
 	if design != AutoDesign {
-		c, err := core.Parse(design)
+		c, err := core.ParseFor(design, t)
 		if err != nil {
 			return nil, &OptionError{"core", err.Error()}
 		}
@@ -60,6 +59,55 @@ func NewCore(ctx context.Context, g *graph.Graph, t fpga.Target, design string, 
 		}
 	}
 	return k, err
+}
+
+// CoreFront lists the designs for the part that g's network can choose from.
+func CoreFront(ctx context.Context, g *graph.Graph, t fpga.Target) ([]CoreDesign, error) {
+	s, err := dataflow.NewSegment(g)
+	if err != nil {
+		return nil, err
+	}
+	return program.Front(ctx, s, t)
+}
+
+// processor is a core in a simulation, which is made at the first run. It keeps its results.
+type processor struct {
+	k *Core
+	*verilator.Core
+	pictures [][]int64
+	memories [][]uint32 // after each picture
+	cycles   int        // of the last one
+}
+
+func (c *processor) run(ctx context.Context, pictures [][]int64) (elements []int64, err error) {
+	if c.Core == nil {
+		if c.Core, err = verilator.NewCore(ctx, &c.k.Program, program.Latency, c.k.Words()); err != nil {
+			return nil, err
+		}
+	}
+	c.pictures, c.memories = pictures, nil
+	for _, p := range pictures {
+		memory, cycles, err := c.Run(ctx, c.k.Memory(p))
+		if err != nil {
+			return nil, err
+		}
+		c.cycles, c.memories = cycles, append(c.memories, memory)
+		elements = append(elements, c.k.Tensor(memory, c.k.Segment.Last().Output)...)
+	}
+	return elements, nil
+}
+
+// Close implements device.
+func (c *processor) Close() error {
+	if c.Core == nil {
+		return nil
+	}
+	return c.Core.Close()
+}
+
+// Open opens the network as an engine, as Accelerator.Open does.
+func (k *Core) Open(ctx context.Context) (engine.Engine, error) {
+	return k.open(ctx, k.native, k.Segment, &processor{k: k})
 }
 
 // Prefix begins the names of files.
@@ -94,6 +142,7 @@ type CoreReport struct {
 	Cycles    int            `json:"cycles"`    // by the model
 	Simulated int            `json:"simulated"` // by Verilator
 	Tensors   []StreamReport `json:"tensors"`
+	Network   []string       `json:"network"` // differences of whole runs
 }
 
 // corePictures is the number of pictures of Core.Verify.
@@ -102,107 +151,57 @@ const corePictures = 2
 // Verify simulates the core on random inputs. It compares every tensor with the interpreter, and
 // the number of cycles with the model.
 func (k *Core) Verify(ctx context.Context, seed uint64) (rep *CoreReport, err error) {
-	s, p := k.Segment, &k.Program
-	rep = &CoreReport{OK: true, Design: p.Config.String(), Pictures: corePictures, Seed: seed}
-	if rep.Cycles, err = p.Cycles(program.Latency); err != nil {
+	s, on := k.Segment, &processor{k: k}
+	rep = &CoreReport{Design: k.Program.Config.String(), Pictures: corePictures, Seed: seed}
+	if rep.Cycles, err = k.Cycles(); err != nil {
 		return nil, err
 	}
-	from, to := k.Region()
-	sim, err := verilator.NewCore(ctx, p, program.Latency, from, to)
+	n, err := k.open(ctx, k.defined, s, on)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, sim.Close()) }()
-	seen, names := s.Observed()
-	definition, err := (&Accelerator{options: k.options}).defined(ctx, seen)
+	defer func() { err = errors.Join(err, n.Close()) }()
+	observed, differs, err := k.observe(ctx, n, seed, corePictures)
 	if err != nil {
 		return nil, err
 	}
-	reports := map[string]*StreamReport{}
-	for i := range corePictures {
-		observed, err := observed(ctx, definition, seen, names, s, seed+uint64(i))
-		if err != nil {
-			return nil, err
-		}
-		picture := observed[s.In]
-		memory, cycles, err := sim.Run(ctx, k.Memory(picture))
-		if err != nil {
-			return nil, err
-		}
-		rep.Simulated = cycles
-		rep.OK = rep.OK && cycles == rep.Cycles
-		want := s.Eval(picture)
-		for _, st := range s.Stages {
-			t := st.Output
-			w, shape := want[t], st.Engine.Output()
-			if o, ok := observed[t]; ok && !slices.Equal(o, w) {
-				return nil, fmt.Errorf("BUG: tensor %q: its definition differs from the interpreter", t)
-			}
-			got := k.Tensor(memory, t)
-			if reports[t] == nil {
-				reports[t] = &StreamReport{Tensor: t, Shape: shape.String(), OK: true}
-			}
-			r := reports[t]
-			r.Elements += len(got)
-			if e := firstDifference(got, w); e >= 0 {
-				rep.OK, r.OK = false, false
-				r.Differs = append(r.Differs, place(&dataflow.Stream{Shape: shape}, got, w, e))
-			}
-		}
+	rep.Simulated, rep.Network = on.cycles, differs
+	rep.OK = on.cycles == rep.Cycles && len(differs) == 0
+	var defined []map[string][]int64
+	for _, p := range on.pictures {
+		defined = append(defined, s.Eval(p))
 	}
 	for _, st := range s.Stages {
-		rep.Tensors = append(rep.Tensors, *reports[st.Output])
+		shape := st.Engine.Output()
+		r := StreamReport{Tensor: st.Output, Shape: shape.String(), OK: true}
+		for i, memory := range on.memories {
+			want, got := defined[i][st.Output], k.Tensor(memory, st.Output)
+			if o := observed[st.Output]; o != nil && !slices.Equal(o[i*len(want):(i+1)*len(want)], want) {
+				return nil, fmt.Errorf("BUG: tensor %q: its definition differs from the interpreter", st.Output)
+			}
+			r.Elements += len(got)
+			if e := firstDifference(got, want); e >= 0 {
+				rep.OK, r.OK = false, false
+				r.Differs = append(r.Differs, place(&dataflow.Stream{Shape: shape}, got, want, e))
+			}
+		}
+		rep.Tensors = append(rep.Tensors, r)
 	}
 	return rep, nil
-}
-
-// observed are the tensors of a segment on a random input of the network, by the interpreter. The
-// segment's input is random if the interpreter does not make it.
-func observed(ctx context.Context, e engine.Engine, seen *graph.Graph, names []string, s *dataflow.Segment,
-	seed uint64) (map[string][]int64, error) {
-	d := e.Describe()
-	j := engine.Job{Last: len(d.Stages), Outputs: true}
-	for i, t := range d.Inputs {
-		data, err := runtime.FillRandom(t, seed, i)
-		if err != nil {
-			return nil, err
-		}
-		j.Inputs = append(j.Inputs, data)
-	}
-	all := map[string][]int64{}
-	r, err := e.Run(ctx, []engine.Job{j})
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range names {
-		all[t] = levelsOf(seen.Value(t).LevelType, r[0].Outputs[i])
-	}
-	for i, t := range seen.Inputs {
-		if t == s.In {
-			all[t] = levelsOf(s.InType(), j.Inputs[i])
-		}
-	}
-	if all[s.In] == nil {
-		random := rand.New(rand.NewPCG(seed, 0))
-		for range s.InShape().Elems() {
-			all[s.In] = append(all[s.In], random.Int64N(1<<s.InType().Bits))
-		}
-	}
-	return all, nil
 }
 
 // Listing is the program as text: each layer's schedule and the places of tensors, then the
 // instructions.
 func (k *Core) Listing() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s on core %s: %d words of %d bits, the program at word %d\n", k.Graph.Name, k.Program.Config,
+	fmt.Fprintf(&b, "# %q on core %s: %d words of %d bits, the program at word %d\n", k.Graph.Name, k.Program.Config,
 		k.Program.Words(), k.Program.Config.Lanes, k.Program.At)
 	for _, p := range k.Places() {
 		fmt.Fprintf(&b, "# %s\n", p)
 	}
 	at := 0
 	for _, l := range k.Layers {
-		fmt.Fprintf(&b, "\n# layer %s, %d cycles alone\n", l.Name, l.Cycles)
+		fmt.Fprintf(&b, "\n# layer %q, %d cycles\n", l.Name, l.Cycles)
 		for _, line := range l.Trace.Lines() {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}

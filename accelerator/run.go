@@ -15,7 +15,15 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/runtime/describe"
+	"ripc/targets/fpga"
 )
+
+// system is a network on a board.
+type system struct {
+	Target  fpga.Target
+	Graph   *graph.Graph
+	options compile.Options // of the parts on the processor
+}
 
 // host is a part of the network on the processor.
 type host struct {
@@ -23,12 +31,19 @@ type host struct {
 	engine engine.Engine
 }
 
+// device simulates the part in hardware.
+type device interface {
+	// run returns the elements of the segment's output, as Segment.Eval has them, of all pictures.
+	run(ctx context.Context, pictures [][]int64) ([]int64, error)
+	Close() error
+}
+
 // opener opens a part of a network.
 type opener func(ctx context.Context, g *graph.Graph) (engine.Engine, error)
 
 // native compiles parts for this machine.
-func (a *Accelerator) native(ctx context.Context, g *graph.Graph) (engine.Engine, error) {
-	o := a.options
+func (s *system) native(ctx context.Context, g *graph.Graph) (engine.Engine, error) {
+	o := s.options
 	o.Emit = []codegen.Kind{codegen.Runnable}
 	c, err := compile.FromFused(ctx, g, o)
 	if err != nil {
@@ -38,38 +53,69 @@ func (a *Accelerator) native(ctx context.Context, g *graph.Graph) (engine.Engine
 }
 
 // defined interprets parts.
-func (a *Accelerator) defined(ctx context.Context, g *graph.Graph) (engine.Engine, error) {
-	p, err := compile.DefinitionOfFused(ctx, g, a.options)
+func (s *system) defined(ctx context.Context, g *graph.Graph) (engine.Engine, error) {
+	p, err := compile.DefinitionOfFused(ctx, g, s.options)
 	if err != nil {
 		return nil, err
 	}
 	return engine.Interpret(p, codegen.Describe(codegen.Input{Program: p}), nil), nil
 }
 
-// network runs a whole network: head and tail on the processor, the segment in a simulation.
+// network runs a whole network: head and tail on the processor, the segment on a device.
 type network struct {
-	a          *Accelerator
+	segment    *dataflow.Segment
 	d          *describe.Artifact
 	head, tail *host
 	sums       string
-	simulator  *verilator.Simulator
-	last       *verilator.Result
+	device
+}
+
+// engines is an accelerator in a simulation, which is made at the first run.
+type engines struct {
+	design *dataflow.Design
+	*verilator.Simulator
+}
+
+func (e *engines) run(ctx context.Context, pictures [][]int64) (elements []int64, err error) {
+	if e.Simulator == nil {
+		if e.Simulator, err = verilator.New(ctx, e.design); err != nil {
+			return nil, err
+		}
+	}
+	r, err := e.Run(ctx, pictures, verilator.Mix{}, verilator.LastStream)
+	if err != nil {
+		return nil, err
+	}
+	elements = r.Streams[e.design.Last]
+	if m := e.design.Segment.SumsLeave(); m != nil {
+		elements = m.Sums(elements)
+	}
+	return elements, nil
+}
+
+// Close implements device.
+func (e *engines) Close() error {
+	if e.Simulator == nil {
+		return nil
+	}
+	return e.Simulator.Close()
 }
 
 // Open opens the network as an engine, with head and tail compiled for this machine and the
 // accelerator simulated. The first run fails with *tools.MissingError where there is no simulator.
-func (a *Accelerator) Open(ctx context.Context) (engine.Engine, error) { return a.open(ctx, a.native) }
+func (a *Accelerator) Open(ctx context.Context) (engine.Engine, error) {
+	return a.open(ctx, a.native, a.Design.Segment, &engines{design: a.Design})
+}
 
-func (a *Accelerator) open(ctx context.Context, open opener) (n *network, err error) {
-	whole, err := a.defined(ctx, a.Graph)
+// open opens the network with s on a device.
+func (s *system) open(ctx context.Context, open opener, part *dataflow.Segment, on device) (n *network, err error) {
+	whole, err := s.defined(ctx, s.Graph)
 	if err != nil {
 		return nil, err
 	}
-	parts := a.Design.Host()
-	n = &network{a: a, sums: parts.Sums}
-	d := *whole.Describe()
-	n.d = &d
-	n.d.Target = a.Target.Board.Name
+	parts, d := part.Host(), *whole.Describe()
+	d.Target = s.Target.Board.Name
+	n = &network{segment: part, d: &d, sums: parts.Sums, device: on}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -96,14 +142,11 @@ func (n *network) Kind() engine.Kind            { return engine.Simulated }
 
 // Close implements engine.Engine.
 func (n *network) Close() error {
-	var errs []error
+	errs := []error{n.device.Close()}
 	for _, h := range []*host{n.head, n.tail} {
 		if h != nil {
 			errs = append(errs, h.engine.Close())
 		}
-	}
-	if n.simulator != nil {
-		errs = append(errs, n.simulator.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -129,7 +172,7 @@ func (h *host) run(ctx context.Context, tensors map[string][]byte) error {
 
 // Run implements engine.Engine, for jobs of all stages.
 func (n *network) Run(ctx context.Context, jobs []engine.Job) (results []engine.Result, err error) {
-	s := n.a.Design.Segment
+	s := n.segment
 	var all []map[string][]byte
 	var pictures [][]int64
 	for _, j := range jobs {
@@ -145,18 +188,11 @@ func (n *network) Run(ctx context.Context, jobs []engine.Job) (results []engine.
 		}
 		all, pictures = append(all, tensors), append(pictures, levelsOf(s.InType(), tensors[s.In]))
 	}
-	if n.simulator == nil { // the inputs are right
-		if n.simulator, err = verilator.New(ctx, n.a.Design); err != nil {
-			return nil, err
-		}
-	}
-	r, err := n.simulator.Run(ctx, pictures, verilator.Mix{}, verilator.LastStream)
+	out, err := n.run(ctx, pictures) // the inputs are right
 	if err != nil {
 		return nil, err
 	}
-	n.last = r
-	out := r.Streams[n.a.Design.Last]
-	size := n.a.Design.Last.Elems()
+	size := s.Last().Engine.Output().Elems()
 	if len(out) != size*len(jobs) {
 		return nil, fmt.Errorf("%s: the accelerator got stuck", n.d.Name)
 	}
@@ -176,9 +212,9 @@ func (n *network) Run(ctx context.Context, jobs []engine.Job) (results []engine.
 
 // output is the segment's output as the tail reads it: sums as f32, positions as i32, or levels.
 func (n *network) output(elements []int64) (name string, data []byte) {
-	s := n.a.Design.Segment
-	if m := s.SumsLeave(); m != nil {
-		for _, v := range m.Sums(elements) {
+	s := n.segment
+	if s.SumsLeave() != nil {
+		for _, v := range elements {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
 		}
 		return n.sums, data

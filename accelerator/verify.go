@@ -99,7 +99,7 @@ func (a *Accelerator) Verify(ctx context.Context, o VerifyOptions,
 		}
 	}
 	d, s := a.Design, a.Design.Segment
-	rep := &Report{OK: true, Pictures: Pictures, Seed: o.Seed, Cycles: d.Cycles, Network: []string{}}
+	rep := &Report{OK: true, Pictures: Pictures, Seed: o.Seed, Cycles: d.Cycles}
 	steps := len(verilator.Mixes()) + 3
 	progress(0, steps, "proving")
 	var err error
@@ -107,14 +107,28 @@ func (a *Accelerator) Verify(ctx context.Context, o VerifyOptions,
 		rep.OK, rep.Proof = false, err.Error()
 	}
 	progress(1, steps, "interpreting")
-	n, err := a.open(ctx, a.defined)
+	on := &engines{design: d}
+	n, err := a.open(ctx, a.defined, s, on)
 	if err != nil {
 		return nil, err
 	}
 	defer n.Close()
-	pictures, observed, err := a.observe(ctx, n, o.Seed, rep)
+	observed, differs, err := a.observe(ctx, n, o.Seed, Whole)
 	if err != nil {
 		return nil, err
+	}
+	rep.Network = differs
+	var pictures [][]int64
+	random := rand.New(rand.NewPCG(o.Seed, 0))
+	for k := range Pictures {
+		p := make([]int64, d.First.Elems())
+		for i := range p {
+			p[i] = random.Int64N(1 << d.First.Bits)
+		}
+		if k < Whole {
+			copy(p, observed[s.In][k*len(p):])
+		}
+		pictures = append(pictures, p)
 	}
 	want := map[string][]int64{}
 	for k, p := range pictures {
@@ -136,7 +150,7 @@ func (a *Accelerator) Verify(ctx context.Context, o VerifyOptions,
 	}
 	for i, m := range verilator.Mixes() {
 		progress(3+i, steps, "simulating, "+m.String())
-		r, err := n.simulator.Run(ctx, pictures, m, verilator.AllStreams)
+		r, err := on.Run(ctx, pictures, m, verilator.AllStreams)
 		if err != nil {
 			return nil, err
 		}
@@ -178,24 +192,22 @@ func (a *Accelerator) Verify(ctx context.Context, o VerifyOptions,
 	return rep, nil
 }
 
-// observe runs Whole random inputs through the network and through the interpreter. Their outputs
-// have to agree. It returns the pictures at the segment's input, more random ones behind them, and
-// the interpreter's tensors of all of Whole.
-func (a *Accelerator) observe(ctx context.Context, n *network, seed uint64, rep *Report) (pictures [][]int64,
-	observed map[string][]int64, err error) {
-	s := a.Design.Segment
-	whole, err := a.defined(ctx, a.Graph)
+// observe runs random inputs through n and through the interpreter. It returns the interpreter's
+// tensors, picture behind picture, and which outputs differ.
+func (s *system) observe(ctx context.Context, n *network, seed uint64, pictures int) (observed map[string][]int64,
+	differs []string, err error) {
+	whole, err := s.defined(ctx, s.Graph)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen, names := s.Observed()
-	inside, err := a.defined(ctx, seen)
+	seen, names := n.segment.Observed()
+	inside, err := s.defined(ctx, seen)
 	if err != nil {
 		return nil, nil, err
 	}
-	observed = map[string][]int64{}
+	observed, differs = map[string][]int64{}, []string{}
 	var jobs []engine.Job
-	for k := range Whole {
+	for k := range pictures {
 		j := engine.Job{Last: len(n.d.Stages), Outputs: true}
 		for i, t := range n.d.Inputs {
 			data, err := runtime.FillRandom(t, seed+uint64(k), i)
@@ -217,8 +229,7 @@ func (a *Accelerator) observe(ctx context.Context, n *network, seed uint64, rep 
 	for k, j := range jobs {
 		for i := range want[k].Outputs {
 			if !bytes.Equal(got[k].Outputs[i], want[k].Outputs[i]) {
-				rep.Network = append(rep.Network, fmt.Sprintf("picture %d: output %q differs", k,
-					n.d.Outputs[i].Title()))
+				differs = append(differs, fmt.Sprintf("picture %d: output %q differs", k, n.d.Outputs[i].Title()))
 			}
 		}
 		j.Last = len(inside.Describe().Stages)
@@ -230,24 +241,12 @@ func (a *Accelerator) observe(ctx context.Context, n *network, seed uint64, rep 
 			observed[t] = append(observed[t], levelsOf(seen.Value(t).LevelType, r[0].Outputs[i])...)
 		}
 		for i, t := range s.Graph.Inputs {
-			if t == s.In {
-				observed[t] = append(observed[t], levelsOf(s.InType(), j.Inputs[i])...)
+			if t == n.segment.In {
+				observed[t] = append(observed[t], levelsOf(n.segment.InType(), j.Inputs[i])...)
 			}
 		}
 	}
-	size := a.Design.First.Elems()
-	random := rand.New(rand.NewPCG(seed, 0))
-	for k := range Pictures {
-		p := make([]int64, size)
-		for i := range p {
-			p[i] = random.Int64N(1 << a.Design.First.Bits)
-		}
-		if k < Whole {
-			copy(p, observed[s.In][k*size:])
-		}
-		pictures = append(pictures, p)
-	}
-	return pictures, observed, nil
+	return observed, differs, nil
 }
 
 // firstDifference is the index of the first element that differs, -1 if none does.

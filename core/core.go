@@ -27,7 +27,11 @@
 package core
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -63,6 +67,24 @@ func (c Config) String() string {
 	return fmt.Sprintf("r%dl%da%d%s-%d.%d.%d.%d", c.Rows, c.Lanes, c.AccBits, b, c.Inputs, c.Weights, c.Tables, c.Sums)
 }
 
+// limit is the range of a number of a design.
+type limit struct {
+	name        string
+	value       int
+	least, most int
+	powers      bool // of two alone
+}
+
+// limits are those of c's numbers: instructions can address the memories, and pieces and tables
+// fill words.
+func (c Config) limits() []limit {
+	address := func(parts int) int { return min(12, 17-bits.Len(uint(parts))) }
+	return []limit{{"lanes", c.Lanes, 32, 256, true}, {"rows", c.Rows, 8, max(8, min(64, c.Lanes)), true},
+		{"bits of an accumulator", c.AccBits, 12, 32, false}, {"inputs", c.Inputs, 5, address(c.slots()), false},
+		{"weights", c.Weights, 5, address(c.Rows), false}, {"tables", c.Tables, 5, 12, false},
+		{"sums", c.Sums, 5, 12, false}}
+}
+
 // Parse reads a design's name, as String writes it.
 func Parse(name string) (Config, error) {
 	c, design, sizes := Config{}, name, ""
@@ -72,23 +94,73 @@ func Parse(name string) (Config, error) {
 	design, c.Bytes = strings.CutSuffix(design, "b")
 	_, err1 := fmt.Sscanf(design, "r%dl%da%d", &c.Rows, &c.Lanes, &c.AccBits)
 	_, err2 := fmt.Sscanf(sizes, "%d.%d.%d.%d", &c.Inputs, &c.Weights, &c.Tables, &c.Sums)
-	if err1 != nil || err2 != nil || c.String() != name || !c.legal() {
-		return c, fmt.Errorf("%q is no design of the core: write one as %s (rows 8 to 64, lanes 32 to 256 and at "+
-			"least the rows, accumulators of 12 to 32 bits, memories as powers of 2 from 5 to 12)", name, Default())
+	if err1 != nil || err2 != nil || c.String() != name || c.Rows <= 0 {
+		return c, fmt.Errorf("%q is no design of the core: write one as %s", name, Default())
+	}
+	if err := c.check(); err != nil {
+		return c, fmt.Errorf("%q: %w", name, err)
 	}
 	return c, nil
 }
 
-// legal reports whether instructions can address the memories, and pieces and tables fill words.
-func (c Config) legal() bool {
-	power := func(n, from, to int) bool { return n >= from && n <= to && n&(n-1) == 0 }
-	for _, n := range []int{c.Inputs, c.Weights, c.Tables, c.Sums} {
-		if n < 5 || n > 12 {
-			return false
+// check fails if one of c's numbers is outside its limits. It names the legal ones beside it.
+func (c Config) check() error {
+	for _, l := range c.limits() {
+		below, above := min(l.value, l.most), max(l.value, l.least)
+		if l.powers {
+			below, above = 1<<(bits.Len(uint(below))-1), 1<<bits.Len(uint(above-1))
+		}
+		if l.value > l.most {
+			above = below
+		} else if l.value < l.least {
+			below = above
+		}
+		switch {
+		case below != above:
+			return fmt.Errorf("%s can be %d or %d, not %d", l.name, below, above, l.value)
+		case below != l.value:
+			return fmt.Errorf("%s can be %d, not %d", l.name, below, l.value)
 		}
 	}
-	return power(c.Rows, 8, 64) && power(c.Lanes, 32, 256) && c.Rows <= c.Lanes && c.Rows*32 >= c.Lanes &&
-		c.AccBits >= 12 && c.AccBits <= 32 && c.Rows<<c.Weights <= 1<<16 && c.slots()<<c.Inputs <= 1<<16
+	return nil
+}
+
+// ParseFor reads the name of a design that fits a part by estimate, where there is one.
+func ParseFor(name string, t fpga.Target) (Config, error) {
+	c, err := Parse(name)
+	if err != nil {
+		return c, err
+	}
+	d := Design{c, Estimate(c, t.Family)}
+	if d.Cost == nil || d.fits(t) {
+		return c, nil
+	}
+	var over []string
+	for _, r := range slices.Sorted(maps.Keys(d.Cost)) {
+		if n := t.Part.Has(r); d.Cost[r] > n {
+			over = append(over, fmt.Sprintf("%d %s of %d", d.Cost[r], r, n))
+		}
+	}
+	why := fmt.Sprintf("%q takes %s of %s by estimate", name, strings.Join(over, " and "), t.Part.Name)
+	if near := c.nearest(Designs(t)); near != "" {
+		why += "; the nearest design that fits is " + near
+	}
+	return c, errors.New(why)
+}
+
+// nearest is the name of the design that differs least from c, "" if there is none.
+func (c Config) nearest(all []Design) (name string) {
+	least, own := math.MaxInt, c.limits()
+	for _, d := range all {
+		n := 0
+		for i, l := range d.limits() {
+			n += max(l.value, own[i].value)*64/min(l.value, own[i].value) - 64
+		}
+		if n < least && d.Bytes == c.Bytes {
+			least, name = n, d.String()
+		}
+	}
+	return name
 }
 
 // slots is the number of pieces of Rows bits in a word.
@@ -103,6 +175,12 @@ func (c Config) Capacity(m Memory) int {
 	return 1 << [...]int{Inputs: c.Inputs, Weights: c.Weights, Tables: c.Tables, Sums: c.Sums}[m]
 }
 
+// Unit is the number of addresses in a place of a memory: pieces of words, rows of weights, words
+// outside of vectors of tables.
+func (c Config) Unit(m Memory) int {
+	return [...]int{Outside: c.slots(), Inputs: c.slots(), Weights: c.Rows, Tables: c.TableBeats(), Sums: 1}[m]
+}
+
 // Memory is one of the core's memories, or the one outside.
 type Memory int
 
@@ -114,6 +192,17 @@ const (
 	Tables
 	Sums
 )
+
+// Writer is the unit that writes m. The unit behind it reads m.
+func (m Memory) Writer() Unit {
+	switch m {
+	case Outside:
+		return Storing
+	case Sums:
+		return Computing
+	}
+	return Loading
+}
 
 // String is the memory's name.
 func (m Memory) String() string {
@@ -130,7 +219,7 @@ func Designs(t fpga.Target) []Design {
 					for _, size := range []int{8, 9, 10, 11} {
 						for _, weights := range []int{size - 1, size, size + 1} {
 							c := Config{rows, lanes, acc, bytes, size + 1, weights, size - 1, size}
-							if d := (Design{c, Estimate(c, t.Family)}); c.legal() && d.fits(t) {
+							if d := (Design{c, Estimate(c, t.Family)}); c.check() == nil && d.fits(t) {
 								all = append(all, d)
 							}
 						}

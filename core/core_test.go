@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -30,7 +31,7 @@ func TestRandomPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := verilator.NewCore(t.Context(), p, latency, 0, p.Words()-1)
+		s, err := verilator.NewCore(t.Context(), p, latency, p.Words())
 		if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
 			t.Skip(err)
 		}
@@ -196,9 +197,13 @@ func TestDesigns(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"", "r16", "r16l64a24b", "r12l64a24-9.9.9.9", "r64l32a24-9.9.9.9", "r16l64a24-9.9.9.99", "r16l64a24-9.9.9.9 "} {
-		if c, err := core.Parse(name); err == nil {
-			t.Errorf("%q is read as %v", name, c)
+	for name, want := range map[string]string{"": "write one as r16", "r16": "write one as r16", "r16l64a24b": "write one as",
+		"r16l64a24-9.9.9.9 ": "write one as", "r12l64a24-9.9.9.9": "rows can be 8 or 16, not 12",
+		"r64l32a24-9.9.9.9": "rows can be 32, not 64", "r1l64a24-9.9.9.9": "rows can be 8, not 1",
+		"r16l64a24-9.9.9.99": "sums can be 12, not 99", "r64l64a24-9.11.9.9": "weights can be 10, not 11",
+		"r64l256a24b-12.10.9.12": `"r64l256a24b-12.10.9.12" takes 2048 dsps of 220`} {
+		if c, err := core.ParseFor(name, target); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is read as %v: %v", name, c, err)
 		}
 	}
 }

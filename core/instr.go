@@ -53,6 +53,25 @@ func (o Op) Unit() Unit {
 	return Loading
 }
 
+// Target is the memory that o writes.
+func (o Op) Target() Memory {
+	switch o.Unit() {
+	case Storing:
+		return Outside
+	case Computing:
+		return Sums
+	}
+	return Inputs + Memory(o-LoadInput)
+}
+
+// Result is the operand in that memory.
+func (o Op) Result() int {
+	if o.Unit() == Storing {
+		return 1
+	}
+	return 0
+}
+
 // maxLoops is the number of loops of an instruction.
 const maxLoops = 7
 
@@ -169,9 +188,6 @@ type Program struct {
 
 // Words is the number of words of the memory outside.
 func (p *Program) Words() int { return len(p.Memory) * 32 / p.Config.Lanes }
-
-// CodeWords is the number of words that n instructions take.
-func (c Config) CodeWords(n int) int { return (n + 1) * 512 / c.Lanes }
 
 // Place puts the instructions, and an End, at the end of the memory.
 func (p *Program) Place() {

@@ -12,23 +12,12 @@ const (
 	endCycles   = 2 // from the last step to the tokens of compute and store
 )
 
-// Cycles is the exact number of cycles from start to done, with a memory that answers after latency
-// cycles. It fails if tokens would be lost or waited for in vain.
-func (p *Program) Cycles(latency int) (int, error) {
-	total, _, err := p.timeline(latency)
-	return total, err
-}
-
-// Busy is the number of cycles in which each unit has an instruction.
-func (p *Program) Busy(latency int) ([3]int, error) {
-	_, busy, err := p.timeline(latency)
-	return busy, err
-}
-
 // FetchCycles is the number of cycles between the fetches of two instructions.
 func (c Config) FetchCycles(latency int) int { return 512/c.Lanes + latency + 1 }
 
-func (p *Program) timeline(latency int) (total int, busy [3]int, err error) {
+// Cycles is the exact number of cycles from start to done, with a memory that answers after latency
+// cycles. It fails if tokens would be lost or waited for in vain.
+func (p *Program) Cycles(latency int) (total int, err error) {
 	fetch := p.Config.FetchCycles(latency) - 1
 	var free [units]int
 	var begun [units][]int    // when each instruction left its queue
@@ -49,7 +38,7 @@ func (p *Program) timeline(latency int) (total int, busy [3]int, err error) {
 			}
 			n := taken[u][way]
 			if n >= len(given[u][way]) {
-				return 0, busy, fmt.Errorf("instruction %d (%s) waits in vain for a token", k, &p.Instrs[k])
+				return 0, fmt.Errorf("instruction %d (%s) waits in vain for a token", k, &p.Instrs[k])
 			}
 			at = max(at, given[u][way][n])
 			taken[u][way]++
@@ -59,7 +48,6 @@ func (p *Program) timeline(latency int) (total int, busy [3]int, err error) {
 			end = at + beginCycles + i.Steps() + latency
 		}
 		begun[u], free[u] = append(begun[u], at), end
-		busy[u] += end - at
 		for way := range 2 {
 			if i.Push[way] { // the unit before has u behind it
 				to := (u + Unit(2-way)) % units
@@ -71,11 +59,11 @@ func (p *Program) timeline(latency int) (total int, busy [3]int, err error) {
 	for u := range units {
 		for way := range 2 {
 			if taken[u][way] != len(given[u][way]) {
-				return 0, busy, fmt.Errorf("%d tokens for unit %d are left", len(given[u][way])-taken[u][way], u)
+				return 0, fmt.Errorf("%d tokens for unit %d are left", len(given[u][way])-taken[u][way], u)
 			}
 		}
 	}
-	return max(total, asked+fetch+1), busy, nil
+	return max(total, asked+fetch+1), nil
 }
 
 // machine is the state of the core.

@@ -22,8 +22,9 @@ type layer struct {
 	tensors   map[string]*tensor  // by parameter
 	constants map[string]constant // by parameter
 	tiles     []tile
-	rows      bool // has weights
-	steps     int  // of compute
+	sums      string // the instruction of its reduction
+	rows      bool   // has weights
+	steps     int    // of compute
 }
 
 // constant is a parameter that is known: rows of weights or vectors of thresholds.
@@ -42,8 +43,8 @@ func (*RefusalError) BadInput() bool { return true }
 
 // parse makes a Func of a text in which $name stands for a value. A line "i:4 j:8 | statement" has
 // the loops i and j around the statement.
-func parse(text string, values map[string]any) *ir.Func {
-	lines := strings.Split(os.Expand(text, func(name string) string { return fmt.Sprint(values[name]) }), "\n")
+func parse(text string, v values) *ir.Func {
+	lines := strings.Split(os.Expand(text, func(name string) string { return fmt.Sprint(v[name]) }), "\n")
 	for i, line := range lines {
 		if loops, statement, ok := strings.Cut(line, " | "); ok {
 			list := strings.Fields(loops)
@@ -61,23 +62,19 @@ func parse(text string, values map[string]any) *ir.Func {
 	return f
 }
 
-// The core's instructions with their meanings, for tensorize. Words of inputs have g levels, of top
-// at most in planes; s vectors of r levels fill whole words.
+// The core's instructions with their meanings, for tensorize. An input is a word of levels, of top
+// at most in planes, or vectors of r levels that fill words.
 const isa = `
-@load_input(out %to: u8[$g], %x: u8[$g]) {
-l:$g | %to[%l] = %x[%l]
-@load_slots(out %to: u8[$s, $r], %x: u8[$s, $r]) {
-s:$s l:$r | %to[%s, %l] = %x[%s, %l]
-@load_bits(out %to: u8[$r, $g], %x: u8[$r, $g]) {
-r:$r l:$g | %to[%r, %l] = %x[%r, %l]
-@load_bytes(out %to: i8[$r, $g], %x: i8[$r, $g]) {
-r:$r l:$g | %to[%r, %l] = %x[%r, %l]
+@load_input(out %to: u8[$word], %x: u8[$word]) {
+$loops | %to[$l] = %x[$l]
+@load_weight(out %to: $type[$r, $word], %x: $type[$r, $word]) {
+r:$r $loops | %to[%r, $l] = %x[%r, $l]
 @load_table(out %to: i32[$r], %x: i32[$r]) {
 l:$r | %to[%l] = %x[%l]
-@planes(out %acc: i32[$r], %x: u8[$g], %w: u8[$r, $g]) {
-r:$r l:$g | %acc[%r] += select(%w[%r, %l] == 1u8, cast<i32>(%x[%l]), ${top}i32 - cast<i32>(%x[%l]))
-@bytes(out %acc: i32[$r], %x: u8[$g], %w: i8[$r, $g]) {
-r:$r l:$g | %acc[%r] += cast<i32>(%x[%l]) * cast<i32>(%w[%r, %l])
+@planes(out %acc: i32[$r], %x: u8[$word], %w: u8[$r, $word]) {
+r:$r $loops | %acc[%r] += select(%w[%r, $l] == 1u8, cast<i32>(%x[$l]), ${top}i32 - cast<i32>(%x[$l]))
+@bytes(out %acc: i32[$r], %x: u8[$word], %w: i8[$r, $word]) {
+r:$r $loops | %acc[%r] += cast<i32>(%x[$l]) * cast<i32>(%w[%r, $l])
 @take(out %acc: i32[$r], %x: u8[$r]) {
 r:$r | %acc[%r] = cast<i32>(%x[%r])
 @take_add(out %acc: i32[$r], %x: u8[$r]) {
@@ -88,17 +85,18 @@ r:$r | %to[%r] += cast<i32>(%acc[%r] >= %t[%r])
 r:$r | %to[%r] max= %acc[%r]
 @zero(out %to: i32[$r]) {
 r:$r | %to[%r] = 0i32
-@store(out %y: u8[$r], %acc: i32[$r]) {
-r:$r | %y[%r] = cast<u8>(%acc[%r])
-@store_sums(out %y: i32[$r], %acc: i32[$r]) {
-r:$r | %y[%r] = %acc[%r]
+@store(out %y: $out[$r], %acc: i32[$r]) {
+r:$r | %y[%r] = $cast(%acc[%r])
 `
 
-// instructions are the core's by name.
-func instructions(c core.Config, group, slots, top int) map[string]*ir.Func {
+// values are those of the names in a text.
+type values map[string]any
+
+// instructions are the core's by name. v has the shape of an input.
+func instructions(v values) map[string]*ir.Func {
 	all := map[string]*ir.Func{}
 	for _, text := range strings.Split(isa, "@")[1:] {
-		f := parse("func @"+text+"}", map[string]any{"r": c.Rows, "g": group, "s": slots, "top": top})
+		f := parse("func @"+text+"}", v)
 		all[f.Name] = f
 	}
 	return all
@@ -115,10 +113,7 @@ h:$h w:$w o:$b kh:$kh kw:$kw c:$ch r:$r l:$g | %acc[%h, %w, %o, %r] += $product
 	levelsText = `alloc %lev: i32[$h, $w, $b, $r]
 uh:$h uw:$w uo:$b ur:$r | %lev[%uh, %uw, %uo, %ur] = 0i32
 vh:$h vw:$w vo:$b vj:$n vr:$r | %lev[%vh, %vw, %vo, %vr] += cast<i32>(%acc[%vh, %vw, %vo, %vr] >= $limit)
-yh:$h yw:$w yo:$b yr:$r | %y[%yh + $top, %yw + $left, %yo, %yr] = cast<u8>(%lev[%yh, %yw, %yo, %yr])
-}`
-	sumsText = `yh:$h yw:$w yo:$b yr:$r | %y[%yh + $top, %yw + $left, %yo, %yr] = %acc[%yh, %yw, %yo, %yr]
-}`
+`
 )
 
 // conv is the layer of m: products of x, thresholds, and y.
@@ -154,20 +149,21 @@ func conv(c core.Config, st *dataflow.Stage, m *dataflow.MVU, x, y *tensor) (*la
 	at := fmt.Sprintf("%%x[%%h * %d + %%kh * %d + %d, %%w * %d + %%kw * %d + %d, %%c, %%l]", k.SH, dh,
 		x.top-k.Pad.Top, k.SW, dw, x.left-k.Pad.Left)
 	const weight = "%wt[%o, %kh, %kw, %c, %r, %l]"
-	v := map[string]any{"hx": x.height(), "wx": x.width(), "ch": ch, "g": group, "type": "i8", "b": blocks, "kh": kh,
+	l := &layer{name: st.Name, rows: true, tensors: map[string]*tensor{"x": x, "y": y}, sums: "planes",
+		constants: map[string]constant{"wt": weights(c, m, x, blocks, kh*kw, in, ch, group)}}
+	v := values{"hx": x.height(), "wx": x.width(), "ch": ch, "g": group, "type": "u8", "b": blocks, "kh": kh,
 		"kw": kw, "r": c.Rows, "table": "", "out": "i32", "hy": y.height(), "wy": y.width(), "by": y.lanes / c.Rows,
-		"h": m.Out.H, "w": m.Out.W, "n": len(m.Thresholds), "top": y.top, "left": y.left,
-		"product": "cast<i32>(" + at + ") * cast<i32>(" + weight + ")"}
-	if !x.bytes {
-		v["type"] = "u8"
-		v["product"] = fmt.Sprintf("select(%s == 1u8, cast<i32>(%s), %di32 - cast<i32>(%[2]s))", weight, at, top)
+		"h": m.Out.H, "w": m.Out.W, "n": len(m.Thresholds), "top": top, "row": y.top, "column": y.left,
+		"product":  fmt.Sprintf("select(%s == 1u8, cast<i32>(%s), %di32 - cast<i32>(%[2]s))", weight, at, top),
+		"channels": fmt.Sprint("yo:", blocks), "vector": "%yo", "index": "%yo", "cast": "", "from": "acc",
+		"word": group, "loops": fmt.Sprint("l:", group), "l": "%l"}
+	if x.bytes {
+		l.sums, v["type"], v["product"] = "bytes", "i8", "cast<i32>("+at+") * cast<i32>("+weight+")"
 	}
-	l := &layer{name: st.Name, rows: true, instrs: instructions(c, group, 1, top),
-		tensors: map[string]*tensor{"x": x, "y": y}, constants: map[string]constant{}}
-	l.constants["wt"] = weights(c, m, x, blocks, kh*kw, in, ch, group)
-	text := convText + sumsText
+	text := convText
 	if m.YBits > 0 {
-		text, v["out"], v["limit"] = convText+levelsText, "u8", "%t[0, %vo, %vj, %vr]"
+		text += levelsText
+		v["from"], v["out"], v["cast"], v["limit"] = "lev", "u8", "cast<u8>", "%t[0, %vo, %vj, %vr]"
 		v["table"] = fmt.Sprintf("%%t: i32[%d, %d, %d, %d],", len(m.Border), blocks, len(m.Thresholds), c.Rows)
 		if len(m.Border) > 1 {
 			v["limit"] = fmt.Sprintf("%%t[(%s) * %d + (%s), %%vo, %%vj, %%vr]", classText("vh", m.Rows), m.Cols.Count(),
@@ -175,7 +171,7 @@ func conv(c core.Config, st *dataflow.Stage, m *dataflow.MVU, x, y *tensor) (*la
 		}
 		l.constants["t"] = thresholds(c, m, x.bytes, blocks)
 	}
-	l.f = parse(text, v)
+	l.f, l.instrs = parse(text+putText, v), instructions(v)
 	l.tiles = []tile{{"yh", m.Out.H}, {"yw", m.Out.W}, {"yo", blocks}, {"c", ch}}
 	planes := m.XBits
 	if x.bytes {
@@ -307,26 +303,34 @@ h:$h w:$w c:$c s:$s kh:$kh kw:$kw r:$r | %m[%h, %w, %c, %s, %r] max= %v[%h * $sh
 uh:$h uw:$w uc:$c us:$s ur:$r | %lev[%uh, %uw, %uc, %us, %ur] = 0i32
 vh:$h vw:$w vc:$c vs:$s vj:$n vr:$r | %lev[%vh, %vw, $u] += cast<i32>(%v[%vh, %vw, $u] >= %t[0, $k, %vj, %vr])
 `
-	putText = `yh:$h yw:$w yc:$c ys:$s yr:$r | %y[$row, $column, $vector, %yr] = cast<u8>($from[%yh, %yw, %yc, %ys, %yr])
+	putText = `yh:$h yw:$w $channels yr:$r | %y[%yh + $row, %yw + $column, $vector, %yr] = $cast(%$from[%yh, %yw, $index, %yr])
 }`
 )
 
 // taking is a layer without weights, with values for its text. Its output is in y's channels from
 // vector first on.
-func taking(c core.Config, name string, xs []*tensor, y *tensor, out dataflow.Shape,
-	first int) (*layer, map[string]any) {
+func taking(c core.Config, name string, xs []*tensor, y *tensor, out dataflow.Shape, first int) (*layer, values) {
 	s := slotsOf(c, xs[0])
-	l := &layer{name: name, instrs: instructions(c, 1, s, 1), tensors: map[string]*tensor{"y": y},
-		tiles: []tile{{"yh", out.H}, {"yw", out.W}}}
-	inputs := ""
+	words := xs[0].lanes / c.Rows / s
+	l := &layer{name: name, tensors: map[string]*tensor{"y": y}, sums: "largest",
+		tiles: []tile{{"yh", out.H}, {"yw", out.W}, {"yc", words}}}
+	v := values{"inputs": "", "hy": y.height(), "wy": y.width(), "by": y.lanes / c.Rows, "r": c.Rows, "h": out.H,
+		"w": out.W, "c": words, "s": s, "xh": xs[0].top, "xw": xs[0].left, "hv": out.H, "wv": out.W,
+		"a": "%ac, %as, %ar", "b": "%bc, %bs, %br", "from": "v", "row": y.top, "column": y.left, "top": 1, "type": "u8",
+		"channels": fmt.Sprintf("yc:%d ys:%d", words, s), "vector": fmt.Sprintf("%%yc * %d + %%ys + %d", s, first),
+		"index": "%yc, %ys", "cast": "cast<u8>", "out": "u8", "word": c.Rows, "loops": fmt.Sprint("l:", c.Rows),
+		"l": "%l"}
+	if s > 1 {
+		v["word"], v["l"] = fmt.Sprintf("%d, %d", s, c.Rows), "%s, %l"
+		v["loops"] = fmt.Sprintf("s:%d l:%d", s, c.Rows)
+	}
 	for i, x := range xs {
 		l.tensors[fmt.Sprint("x", i)] = x
-		inputs += fmt.Sprintf("%%x%d: u8[%d, %d, %d, %d, %d], ", i, x.height(), x.width(), x.lanes/c.Rows/s, s, c.Rows)
+		v["inputs"] = fmt.Sprintf("%v%%x%d: u8[%d, %d, %d, %d, %d], ", v["inputs"], i, x.height(), x.width(), words, s,
+			c.Rows)
 	}
-	return l, map[string]any{"inputs": inputs, "hy": y.height(), "wy": y.width(), "by": y.lanes / c.Rows, "r": c.Rows,
-		"h": out.H, "w": out.W, "c": xs[0].lanes / c.Rows / s, "s": s, "xh": xs[0].top, "xw": xs[0].left, "hv": out.H,
-		"wv": out.W, "a": "%ac, %as, %ar", "b": "%bc, %bs, %br", "from": "%v", "row": fmt.Sprintf("%%yh + %d", y.top),
-		"column": fmt.Sprintf("%%yw + %d", y.left), "vector": fmt.Sprintf("%%yc * %d + %%ys + %d", s, first)}
+	l.instrs = instructions(v)
+	return l, v
 }
 
 // join is the sum of one or two tensors.
@@ -345,10 +349,10 @@ func join(c core.Config, name string, xs []*tensor, y *tensor, first int) *layer
 // pool is the largest level of each window.
 func pool(c core.Config, name string, m *dataflow.Pool, x, y *tensor) *layer {
 	l, v := taking(c, name, []*tensor{x}, y, m.Out, 0)
-	maps.Copy(v, map[string]any{"hv": (m.Out.H-1)*m.Strides[0] + m.Kernel[0],
+	maps.Copy(v, values{"hv": (m.Out.H-1)*m.Strides[0] + m.Kernel[0],
 		"wv": (m.Out.W-1)*m.Strides[1] + m.Kernel[1], "xh": x.top - m.Pad.Top, "xw": x.left - m.Pad.Left,
 		"kh": m.Kernel[0], "kw": m.Kernel[1], "sh": m.Strides[0], "sw": m.Strides[1],
-		"from": "%m"})
+		"from": "m"})
 	l.f = parse(poolText+putText, v)
 	vectors := x.lanes / c.Rows
 	l.steps = vectors * (v["hv"].(int)*v["wv"].(int)*x.view(c, 1, 1, x.lanes).parts +
@@ -363,7 +367,7 @@ func lookup(c core.Config, name string, m *dataflow.Lookup, x, y *tensor) (*laye
 	}
 	l, v := taking(c, name, []*tensor{x}, y, x.Shape, 0)
 	count, vectors := int(max(1, m.Table[len(m.Table)-1])), x.lanes/c.Rows
-	v["n"], v["u"], v["k"], v["from"] = count, "%vc, %vs, %vr", fmt.Sprintf("%%vc * %v + %%vs", v["s"]), "%lev"
+	v["n"], v["u"], v["k"], v["from"] = count, "%vc, %vs, %vr", fmt.Sprintf("%%vc * %v + %%vs", v["s"]), "lev"
 	v["inputs"] = fmt.Sprintf("%v%%t: i32[1, %d, %d, %d], ", v["inputs"], vectors, count, c.Rows)
 	var data []uint32
 	for b := range vectors {

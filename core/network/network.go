@@ -34,7 +34,7 @@ type Layer struct {
 	Schedule Schedule
 	Trace    schedule.Trace // that made the scheduled Func
 	Instrs   int
-	Cycles   int // of the layer alone
+	Cycles   int // by which the program is longer than without it
 }
 
 // Latency is the number of cycles in which memory answers, for choices and figures.
@@ -51,79 +51,21 @@ func New(ctx context.Context, s *dataflow.Segment, c core.Config, tune bool) (*N
 	if err != nil {
 		return nil, err
 	}
-	p := newPrinter(c)
+	done := attempt{printer: newPrinter(c, n.Words())}
 	for _, l := range layers {
-		done := Layer{Name: l.name, Schedule: l.plain()}
-		done.Cycles, err = l.cycles(c, done.Schedule, Latency, 0)
-		if space := (*SpaceError)(nil); l.rows && errors.As(err, &space) { // a part of the channels at a time
-			done.Schedule.Tiles[3] = 1
-			done.Cycles, err = l.cycles(c, done.Schedule, Latency, 0)
-		}
-		if err != nil {
+		before := done.total
+		if done, err = l.choose(ctx, done.printer, tune); err != nil {
 			return nil, err
 		}
-		if tune {
-			if err := l.search(ctx, c, &done); err != nil {
-				return nil, err
-			}
-		}
-		f, trace, err := l.apply(done.Schedule)
-		if err != nil {
-			return nil, err
-		}
-		if err := errors.Join(arith.VerifyBounds(f), arith.VerifyWidths(f)); err != nil {
+		if err := errors.Join(arith.VerifyBounds(done.f), arith.VerifyWidths(done.f)); err != nil {
 			return nil, fmt.Errorf("layer %s: %w", l.name, err)
 		}
-		before := len(p.out)
-		if err := p.layer(l, f, done.Schedule.Places); err != nil {
-			return nil, err
-		}
-		done.Trace, done.Instrs = trace, len(p.out)-before
-		n.Layers = append(n.Layers, done)
+		done.Cycles = done.total - before
+		n.Layers = append(n.Layers, done.Layer)
 	}
-	n.Program.Instrs = p.out
+	n.Program.Instrs = done.out
 	n.Program.Place()
 	return n, nil
-}
-
-// search goes from the plain schedule to better ones, one choice at a time, until none is better.
-// Cycles are exact, so nothing has to be measured.
-func (l *layer) search(ctx context.Context, c core.Config, best *Layer) error {
-	try := func(s Schedule) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		cycles, err := l.cycles(c, s, Latency, best.Cycles)
-		if space := (*SpaceError)(nil); errors.As(err, &space) || errors.Is(err, errSlow) {
-			return nil
-		}
-		if err == nil && cycles < best.Cycles {
-			best.Schedule, best.Cycles = s, cycles
-		}
-		return err
-	}
-	for before := 0; before != best.Cycles; {
-		before = best.Cycles
-		for k, t := range l.tiles {
-			for _, d := range divisors(t.extent) {
-				for places := range 2 {
-					s := best.Schedule
-					s.Tiles, s.Places = slices.Clone(s.Tiles), places+1
-					s.Tiles[k] = d
-					if err := try(s); err != nil {
-						return err
-					}
-				}
-			}
-		}
-		if s := best.Schedule; l.rows {
-			s.WeightsFirst = !s.WeightsFirst
-			if err := try(s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // plan decides how each tensor lies: bytes where a reader needs products of bytes, with the border
@@ -352,11 +294,11 @@ func (n *Network) Tensor(memory []uint32, name string) []int64 {
 	return v
 }
 
-// Region is the first and the last word of the tensors.
-func (n *Network) Region() (from, to int) {
-	c, last := n.Program.Config, 0
+// Words is the number of words of the tensors, which are the first in memory.
+func (n *Network) Words() int {
+	words := 0
 	for _, t := range n.tensors {
-		last = max(last, t.at+t.words(c))
+		words = max(words, t.at+t.words(n.Program.Config))
 	}
-	return 0, last - 1
+	return words
 }

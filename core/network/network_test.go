@@ -58,8 +58,7 @@ func check(t *testing.T, n *Network, verilog bool) (cycles int) {
 	p.Memory = n.Memory(picture)
 	memories := [][]uint32{p.Run()}
 	if verilog {
-		from, to := n.Region()
-		sim, err := verilator.NewCore(t.Context(), &n.Program, Latency, from, to)
+		sim, err := verilator.NewCore(t.Context(), &n.Program, Latency, n.Words())
 		if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
 			t.Skip(err)
 		}
@@ -118,7 +117,7 @@ func TestTuned(t *testing.T) {
 // TestNetworks: networks of all kinds, under plain schedules, in the model. A layer that the core
 // does not compute is named.
 func TestNetworks(t *testing.T) {
-	names := []string{"fpga/cnv4.json", "twin/unipolar3.json", "qonnx/conv_w1_a2_depthwise.onnx",
+	names := []string{"fpga/cnv4.json", "fpga/shortcuts.json", "twin/unipolar3.json", "qonnx/conv_w1_a2_depthwise.onnx",
 		"qonnx/fire_concat_w1_a2.onnx", "qonnx/residual_add_same_scale.onnx", "architectures/bipointnet.onnx",
 		"architectures/dorefa_w2a2.onnx", "lce/bconv_int8_valid_c64.tflite"}
 	if os.Getenv("RIPC_REQUIRE_FPGA") != "" {
@@ -132,14 +131,19 @@ func TestNetworks(t *testing.T) {
 			}
 		}
 	}
-	small := core.Config{Rows: 8, Lanes: 32, AccBits: 24, Bytes: true, Inputs: 11, Weights: 10, Tables: 10, Sums: 10}
+	designs := []core.Config{core.Default()} // of words of one vector, of several, and of many
+	for _, sizes := range [][2]int{{8, 32}, {32, 32}, {8, 256}} {
+		c := core.Config{Rows: sizes[0], Lanes: sizes[1], AccBits: 24, Bytes: true, Inputs: 11, Weights: 10, Tables: 10,
+			Sums: 11}
+		designs = append(designs, c)
+	}
 	whole, refused := 0, 0
 	for _, name := range names {
 		s, err := load(t, name)
 		if err != nil {
 			continue
 		}
-		for _, c := range []core.Config{core.Default(), small} {
+		for _, c := range designs {
 			n, err := New(t.Context(), s, c, false)
 			refusal, space := (*RefusalError)(nil), (*SpaceError)(nil)
 			switch {

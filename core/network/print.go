@@ -18,32 +18,32 @@ import (
 // An alloc in a loop takes turns between places, so that loads run ahead. Each instruction waits
 // for the last one that wrote an operand, and for the last that read a place which it overwrites.
 type printer struct {
-	c       core.Config
-	turns   int // places of an alloc in a loop
-	most    int // instructions, if not 0
-	out     []core.Instr
-	near    [core.Sums + 1][]use // by memory and place
-	stored  map[int]int          // by a tensor's place: the last instruction that wrote it
-	seen    [3][3]int            // by unit: the last instruction of another one that it waited for
-	pending []bool               // sums that are 0 without an instruction yet
-
+	c      core.Config
+	out    []core.Instr
+	uses   [core.Sums + 1][]use // by memory and place; outside by word of the tensors
+	seen   [3][3]int            // by unit: the last instruction of another one that it waited for, plus one
+	top    [core.Sums + 1]int   // where the places of the last layer end
+	most   int                  // instructions
 	l      *layer
-	top    [core.Sums + 1]int // places that are taken
 	buffer map[string]*buffer
 }
 
-// use is the last instruction that wrote a place, and the last that read it, plus one.
-type use struct{ wrote, computed, stored int }
+// use is the last instruction that wrote a place, and the last that read it, plus one. A zero is
+// pending if the place is 0 without an instruction yet.
+type use struct {
+	wrote, read int
+	pending     bool
+}
 
-// buffer is how a parameter or an alloc lies.
+// buffer is how a parameter or an alloc lies. Addresses count pieces, rows, beats and vectors.
 type buffer struct {
 	view
 	memory core.Memory
 	tensor *tensor // of levels
 	at     int
-	turn   int // for allocs in loops: the size and number of places, and the one in turn
+	base   int // of an alloc: the first of its places, their number, and the one in turn
 	turns  int
-	base   int
+	turn   int
 }
 
 // SpaceError says that a schedule's tile is too large for a memory of the core.
@@ -64,31 +64,42 @@ func (*SpaceError) BadInput() bool { return true }
 // errSlow says that a schedule cannot be as fast as another one.
 var errSlow = errors.New("more instructions than a faster schedule can have")
 
-func newPrinter(c core.Config) *printer {
-	p := &printer{c: c, stored: map[int]int{}, pending: make([]bool, c.Capacity(core.Sums))}
-	for m := core.Inputs; m <= core.Sums; m++ {
-		p.near[m] = make([]use, c.Capacity(m))
+func newPrinter(c core.Config, words int) *printer {
+	p := &printer{c: c}
+	for m := range p.uses {
+		p.uses[m] = make([]use, c.Capacity(core.Memory(m)))
 	}
-	for u := range p.seen {
-		p.seen[u] = [3]int{-1, -1, -1}
-	}
+	p.uses[core.Outside] = make([]use, words)
 	return p
+}
+
+// clone is a printer that goes on from here.
+func (p *printer) clone() *printer {
+	q := *p
+	q.out = slices.Clone(p.out)
+	for m := range q.uses {
+		q.uses[m] = slices.Clone(p.uses[m])
+	}
+	return &q
 }
 
 // layer prints a scheduled Func of l, with a number of places for allocs in loops. It fails with
 // *SpaceError, or if the Func is not in the form of instructions.
 func (p *printer) layer(l *layer, f *ir.Func, turns int) error {
-	p.l, p.turns, p.buffer, p.top = l, turns, map[string]*buffer{}, [core.Sums + 1]int{}
+	p.l, p.buffer = l, map[string]*buffer{}
 	for _, q := range f.Params {
 		b := &buffer{memory: core.Outside, tensor: l.tensors[q.Name]}
 		if b.tensor != nil {
-			b.view, b.at = b.tensor.view(p.c, q.Shape...), b.tensor.at*p.c.Lanes/p.c.Rows
+			b.view, b.at = b.tensor.view(p.c, q.Shape...), b.tensor.at*p.c.Unit(core.Inputs)
 		} else {
 			b.view, b.at = p.rows(q.Buffer), l.constants[q.Name].at
 		}
 		p.buffer[q.Name] = b
 	}
-	return ir.Try(func() { p.stmt(f.Body, map[string]int64{}, false) })
+	return ir.Try(func() {
+		p.allocate(f.Body, turns)
+		p.stmt(f.Body, map[string]int64{})
+	})
 }
 
 func (p *printer) fail(format string, args ...any) {
@@ -97,32 +108,110 @@ func (p *printer) fail(format string, args ...any) {
 
 // rows is the view of weights in rows, of tables in words outside, and of sums in vectors.
 func (p *printer) rows(b ir.Buffer) view {
-	lead, n := len(b.Shape)-1, 1
+	lead, v := len(b.Shape)-1, view{strides: make([]int, len(b.Shape)), parts: 1}
 	switch {
 	case b.Type == ir.U8 || b.Type == ir.I8:
-		lead, n = lead-1, p.c.Rows
+		lead, v.parts, v.plane = lead-1, p.c.Rows, 1
 	case b.Name == "t" || b.Name == "ts":
-		n = p.c.TableBeats()
+		v.parts, v.plane = p.c.TableBeats(), 1
 	}
-	v := view{strides: make([]int, len(b.Shape)), parts: 1}
+	v.size = v.parts
 	for d := lead - 1; d >= 0; d-- {
-		v.strides[d] = n
-		n *= b.Shape[d]
+		v.strides[d] = v.size
+		v.size *= b.Shape[d]
 	}
-	v.size = n
 	return v
 }
 
-func (p *printer) stmt(s ir.Stmt, env map[string]int64, loop bool) {
+// allocate gives the allocs of body their places, behind those of the last layer where there is
+// room, so that loads run ahead of it. An alloc that two units use takes turns.
+func (p *printer) allocate(body ir.Stmt, turns int) {
+	var need [core.Sums + 1]int
+	var all []*buffer
+	var walk func(s ir.Stmt, times int)
+	walk = func(s ir.Stmt, times int) {
+		switch s := s.(type) {
+		case *ir.Block:
+			for _, t := range s.Stmts {
+				walk(t, times)
+			}
+		case *ir.For:
+			walk(s.Body, times*s.Extent)
+		case *ir.Alloc:
+			b := p.place(s)
+			if b.turns == 0 {
+				b.turns = min(turns, times)
+			}
+			unit := p.c.Unit(b.memory)
+			b.size = (b.size + unit - 1) / unit * unit
+			b.base = need[b.memory]
+			need[b.memory] += b.size * b.turns
+			p.buffer[s.Buf.Name], all = b, append(all, b)
+			walk(s.Body, times)
+		}
+	}
+	walk(body, 1)
+	for m, n := range need {
+		unit, has := p.c.Unit(core.Memory(m)), len(p.uses[m])
+		if n > has*unit && m > 0 {
+			panic(&ir.Error{Err: &SpaceError{p.l.name, core.Memory(m), n / unit}})
+		}
+		if p.top[m]+n > has*unit {
+			p.top[m] = 0
+		}
+	}
+	for _, b := range all {
+		b.base += p.top[b.memory]
+	}
+	for m, n := range need {
+		p.top[m] += n
+	}
+}
+
+// place finds the memory of an alloc by the instruction that fills it. Sums that no instruction
+// stores have one place.
+func (p *printer) place(a *ir.Alloc) *buffer {
+	var b *buffer
+	turns := 1
+	for s := range ir.Stmts(a.Body) {
+		c, ok := s.(*ir.Call)
+		if !ok {
+			continue
+		}
+		switch to := operations[c.Fn.Name].Target(); {
+		case c.Args[0].Buf == a.Buf.Name && b == nil:
+			b = &buffer{memory: to}
+			if to == core.Inputs {
+				b.tensor = p.buffer[c.Args[1].Buf].tensor
+				b.view = b.tensor.view(p.c, a.Buf.Shape...)
+			} else {
+				b.view = p.rows(a.Buf)
+			}
+		case to == core.Outside && c.Args[1].Buf == a.Buf.Name:
+			turns = 0
+		}
+	}
+	if b == nil {
+		p.fail("no instruction fills %%%s", a.Buf.Name)
+	}
+	if b.memory == core.Sums {
+		b.turns = turns
+	}
+	return b
+}
+
+func (p *printer) stmt(s ir.Stmt, env map[string]int64) {
 	switch s := s.(type) {
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			p.stmt(t, env, loop)
+			p.stmt(t, env)
 		}
 	case *ir.Comment:
 	case *ir.Alloc:
-		p.alloc(s.Buf, s.Body, loop)
-		p.stmt(s.Body, env, loop)
+		b := p.buffer[s.Buf.Name]
+		b.at = b.base + b.turn*b.size
+		b.turn = (b.turn + 1) % b.turns
+		p.stmt(s.Body, env)
 	case *ir.For:
 		var loops []span
 		var at ir.Stmt = s
@@ -136,7 +225,7 @@ func (p *printer) stmt(s ir.Stmt, env map[string]int64, loop bool) {
 		}
 		for i := range s.Extent {
 			env[s.Var] = int64(i)
-			p.stmt(s.Body, env, true)
+			p.stmt(s.Body, env)
 		}
 		delete(env, s.Var)
 	case *ir.Call:
@@ -144,50 +233,6 @@ func (p *printer) stmt(s ir.Stmt, env map[string]int64, loop bool) {
 	default:
 		p.fail("%s is no instruction of the core", ir.StmtString(s))
 	}
-}
-
-// alloc gives a buffer its places, and the next of them in each iteration of a loop.
-func (p *printer) alloc(buf ir.Buffer, body ir.Stmt, loop bool) {
-	b := p.buffer[buf.Name]
-	if b == nil {
-		b = p.place(buf, body)
-		if b.turns = 1; loop {
-			b.turns = p.turns
-		}
-		unit := map[core.Memory]int{core.Inputs: p.c.Lanes / p.c.Rows, core.Weights: p.c.Rows,
-			core.Tables: p.c.TableBeats(), core.Sums: 1}[b.memory]
-		b.size = (b.size + unit - 1) / unit * unit
-		b.base = p.top[b.memory]
-		p.top[b.memory] += b.size * b.turns
-		if n := p.top[b.memory] / unit; n > p.c.Capacity(b.memory) {
-			panic(&ir.Error{Err: &SpaceError{p.l.name, b.memory, n}})
-		}
-		p.buffer[buf.Name] = b
-	}
-	b.at = b.base + b.turn*b.size
-	b.turn = (b.turn + 1) % b.turns
-}
-
-// place finds the memory of an alloc by the instruction that fills it.
-func (p *printer) place(buf ir.Buffer, body ir.Stmt) *buffer {
-	for s := range ir.Stmts(body) {
-		c, ok := s.(*ir.Call)
-		if !ok || c.Args[0].Buf != buf.Name {
-			continue
-		}
-		switch c.Fn.Name {
-		case "load_input", "load_slots":
-			t := p.buffer[c.Args[1].Buf].tensor
-			return &buffer{memory: core.Inputs, tensor: t, view: t.view(p.c, buf.Shape...)}
-		case "load_bits", "load_bytes":
-			return &buffer{memory: core.Weights, view: p.rows(buf)}
-		case "load_table":
-			return &buffer{memory: core.Tables, view: p.rows(buf)}
-		}
-		return &buffer{memory: core.Sums, view: p.rows(buf)}
-	}
-	p.fail("no instruction fills %%%s", buf.Name)
-	return nil
 }
 
 // span is a part of a loop.
@@ -200,8 +245,13 @@ type span struct {
 type operand struct {
 	at      arith.Affine
 	buf     *buffer
-	divisor int // of its unit
+	divisor int // of addresses in an instruction
 }
+
+// operations are those of the instructions in tensor IR.
+var operations = map[string]core.Op{"load_input": core.LoadInput, "load_weight": core.LoadWeight,
+	"load_table": core.LoadTable, "planes": core.Planes, "bytes": core.Bytes, "take": core.Take, "take_add": core.Take,
+	"level": core.Level, "largest": core.Largest, "zero": core.Zero, "store": core.Store}
 
 // call prints a call in loops, the outermost first.
 func (p *printer) call(c *ir.Call, loops []span, env map[string]int64) {
@@ -209,35 +259,26 @@ func (p *printer) call(c *ir.Call, loops []span, env map[string]int64) {
 	for v, n := range env {
 		values[v] = &ir.IntImm{T: ir.I64, V: n}
 	}
+	op := operations[c.Fn.Name]
 	var ops []operand
-	for i, w := range c.Args {
-		b := p.buffer[w.Buf]
-		if b == nil {
-			p.fail("%%%s has no place", w.Buf)
+	for _, w := range c.Args {
+		o := operand{buf: p.buffer[w.Buf], divisor: 1}
+		switch m := o.buf.memory; {
+		case op == core.LoadInput, op.Unit() == core.Computing && op != core.Take:
+			o.divisor = p.c.Unit(m)
 		}
-		o := operand{buf: b, divisor: p.divisor(c.Fn.Name, i)}
 		for d, e := range w.Idx {
-			if b.strides[d] != 0 {
-				o.at = o.at.Plus(int64(b.strides[d]), arith.ToAffine(ir.Subst(e, values)))
+			if o.buf.strides[d] != 0 {
+				o.at = o.at.Plus(int64(o.buf.strides[d]), arith.ToAffine(ir.Subst(e, values)))
 			}
 		}
-		o.at.Const += int64(b.at)
+		o.at.Const += int64(o.buf.at)
 		ops = append(ops, o)
 	}
-	p.spans(c, ops, loops)
-}
-
-// divisor is the number of finer units in the unit that an instruction counts operand i in.
-func (p *printer) divisor(name string, i int) int {
-	switch {
-	case name == "load_input" || name == "load_slots" || (name == "planes" || name == "bytes") && i == 1:
-		return p.c.Lanes / p.c.Rows
-	case (name == "planes" || name == "bytes") && i == 2:
-		return p.c.Rows
-	case name == "level" && i == 2:
-		return p.c.TableBeats()
+	if op == core.Store {
+		slices.Reverse(ops)
 	}
-	return 1
+	p.spans(c, ops, loops)
 }
 
 // value is an address at the beginnings of loops.
@@ -309,80 +350,43 @@ func (p *printer) spans(c *ir.Call, ops []operand, loops []span) {
 	p.fail("@%s has too many loops", c.Fn.Name)
 }
 
-// emitted is an instruction with the ranges of its operands.
+// emitted is an instruction with its operands.
 type emitted struct {
 	core.Instr
-	name string
-	ops  []operand
+	ops []operand
 }
 
 // instr is the instruction for a call in loops; false if it cannot have these loops.
 func (p *printer) instr(c *ir.Call, ops []operand, loops []span) (emitted, bool) {
-	e := emitted{name: c.Fn.Name, ops: ops}
-	e.At = [3]int{}
-	stride := func(f, k int) int {
-		return (ops[f].value(moveSpan(loops, k, loops[k].first+1, 1)) - ops[f].value(loops)) / ops[f].divisor
-	}
+	e := emitted{core.Instr{Op: operations[c.Fn.Name], Reset: c.Fn.Name == "take"}, ops}
+	computes := e.Op.Unit() == core.Computing
+	own := e.Op == core.Planes || e.Op == core.Take || e.Op == core.Store // loop 0 has a meaning of its own
 	for f, o := range ops {
 		e.At[f] = o.value(loops) / o.divisor
 	}
-	first := core.Loop{Count: 1}
-	own := true // loop 0 has a meaning of its own
-	switch x := ops[len(ops)-1].buf; e.name {
-	case "load_input", "load_slots":
-		e.Op, own = core.LoadInput, false
-		s := p.c.Lanes / p.c.Rows
-		n := ops[0].buf
-		first = core.Loop{Count: n.parts, Strides: [3]int{n.plane / s, x.plane / s}}
-		if x.tensor.bytes {
-			words := c.Fn.Params[0].Elems() * 8 / p.c.Lanes
-			first = core.Loop{Count: words, Strides: [3]int{1, 1}}
+	if own || !computes {
+		x := ops[1].buf
+		first := core.Loop{Count: x.parts}
+		for f, o := range ops[:2] {
+			first.Strides[f] = o.buf.plane / o.divisor
 		}
-	case "load_bits", "load_bytes":
-		e.Op, own, first = core.LoadWeight, false, core.Loop{Count: p.c.Rows, Strides: [3]int{1, 1}}
-	case "load_table":
-		e.Op, own, first = core.LoadTable, false, core.Loop{Count: p.c.TableBeats(), Strides: [3]int{1, 1}}
-	case "planes":
-		x = ops[1].buf
-		e.Op, first = core.Planes, core.Loop{Count: x.parts, Strides: [3]int{0, x.plane * p.c.Rows / p.c.Lanes}}
-	case "bytes":
-		e.Op, own = core.Bytes, false
-	case "take", "take_add":
-		e.Op, e.Reset = core.Take, e.name == "take"
-		if x.tensor.bytes {
-			e.Op = core.TakeBytes
+		switch bytes := x.tensor != nil && x.tensor.bytes; {
+		case e.Op == core.LoadInput && bytes:
+			first = core.Loop{Count: c.Fn.Params[0].Elems() * 8 / p.c.Lanes, Strides: [3]int{1, 1}}
+		case bytes:
+			e.Op++ // TakeBytes, StoreBytes
 		}
-		first = core.Loop{Count: x.parts, Strides: [3]int{0, x.plane}}
-	case "level":
-		e.Op, own = core.Level, false
-	case "largest":
-		e.Op, own = core.Largest, false
-	case "zero":
-		e.Op, own = core.Zero, false
-	case "store", "store_sums":
-		y := ops[0].buf
-		e.Op = core.Store
-		if y.tensor.bytes {
-			e.Op = core.StoreBytes
+		if own || first.Count > 1 {
+			e.Loops = append(e.Loops, first)
 		}
-		e.At[0], e.At[1] = e.At[1], e.At[0]
-		first = core.Loop{Count: y.parts, Strides: [3]int{0, y.plane}}
-	default:
-		p.fail("@%s is no instruction of the core", e.name)
-	}
-	if own || first.Count > 1 {
-		e.Loops = append(e.Loops, first)
 	}
 	for k, s := range slices.Backward(loops) {
 		if s.n == 1 {
 			continue
 		}
 		l := core.Loop{Count: s.n}
-		for f := range ops {
-			l.Strides[f] = stride(f, k)
-		}
-		if e.Op.Unit() == core.Storing {
-			l.Strides[0], l.Strides[1] = l.Strides[1], l.Strides[0]
+		for f, o := range ops {
+			l.Strides[f] = (o.value(moveSpan(loops, k, s.first+1, 1)) - o.value(loops)) / o.divisor
 		}
 		if n := len(e.Loops); n > 0 && !(own && n == 1) { // one loop of two that follow each other
 			in := &e.Loops[n-1]
@@ -393,13 +397,13 @@ func (p *printer) instr(c *ir.Call, ops []operand, loops []span) (emitted, bool)
 		}
 		e.Loops = append(e.Loops, l)
 	}
-	if e.Op.Unit() == core.Computing && e.Op != core.Zero {
+	if computes && e.Op != core.Zero {
 		for e.Inner < len(e.Loops) && e.Loops[e.Inner].Strides[0] == 0 {
 			e.Inner++
 		}
 	}
 	for k, l := range e.Loops {
-		if e.Op.Unit() == core.Computing && k >= e.Inner && l.Strides[0] == 0 || l.Count > math.MaxUint16 {
+		if computes && k >= e.Inner && l.Strides[0] == 0 || l.Count > math.MaxUint16 {
 			return e, false
 		}
 	}
@@ -407,7 +411,7 @@ func (p *printer) instr(c *ir.Call, ops []operand, loops []span) (emitted, bool)
 }
 
 // places lists the places of operand f, those of loops from on.
-func (i *emitted) places(f, from int) []int {
+func (i *emitted) places(c core.Config, f, from int) []int {
 	all := []int{i.At[f]}
 	for _, l := range i.Loops[from:] {
 		if l.Strides[f] == 0 {
@@ -420,39 +424,39 @@ func (i *emitted) places(f, from int) []int {
 			}
 		}
 	}
+	for k := range all {
+		all[k] = all[k] * i.ops[f].divisor / c.Unit(i.ops[f].buf.memory)
+	}
 	return all
 }
 
 // emit adds an instruction. A zero waits for the reduction that begins with it.
 func (p *printer) emit(i emitted) {
-	unit := i.Op.Unit()
-	if i.Op == core.Zero {
-		for _, at := range i.places(0, 0) {
-			p.pending[at] = true
+	sums := p.uses[core.Sums]
+	switch unit := i.Op.Unit(); {
+	case i.Op == core.Zero:
+		for _, at := range i.places(p.c, 0, 0) {
+			sums[at].pending = true
 		}
 		return
-	}
-	if unit == core.Computing {
-		results := i.places(0, i.Inner)
-		n := 0
+	case unit == core.Storing:
+		p.flush(i.places(p.c, 0, 0))
+	case unit == core.Computing:
+		results, n := i.places(p.c, 0, i.Inner), 0
 		for _, at := range results {
-			if p.pending[at] {
+			if sums[at].pending {
 				n++
 			}
 		}
-		if n == len(results) {
-			i.Reset = true
-		} else if n > 0 {
+		if i.Reset = i.Reset || n == len(results); !i.Reset && n > 0 {
 			p.flush(results)
 		}
 		for _, at := range results {
-			p.pending[at] = false
+			sums[at].pending = false
 		}
-		if i.Op == core.Level || i.Op == core.Largest {
-			p.flush(i.places(1, 0))
+		if i.ops[1].buf.memory == core.Sums {
+			p.flush(i.places(p.c, 1, 0))
 		}
-	} else if unit == core.Storing {
-		p.flush(i.places(0, 0))
 	}
 	p.add(i)
 }
@@ -460,9 +464,10 @@ func (p *printer) emit(i emitted) {
 // flush makes those of some sums 0 that are pending.
 func (p *printer) flush(at []int) {
 	for _, k := range at {
-		if p.pending[k] {
-			p.pending[k] = false
-			p.add(emitted{Instr: core.Instr{Op: core.Zero, Reset: true, At: [3]int{k}}})
+		if u := &p.uses[core.Sums][k]; u.pending {
+			u.pending = false
+			p.add(emitted{core.Instr{Op: core.Zero, Reset: true, At: [3]int{k}},
+				[]operand{{buf: &buffer{memory: core.Sums}, divisor: 1}}})
 		}
 	}
 }
@@ -475,70 +480,40 @@ func (p *printer) add(i emitted) {
 	}
 	p.out = append(p.out, i.Instr)
 	var last [3]int // by unit: the last instruction to wait for, plus one
-	after := func(other core.Unit, n int) { last[other] = max(last[other], n) }
-	each := func(m core.Memory, f, divisor int, do func(u *use)) {
+	for f, o := range i.ops {
+		m := o.buf.memory
+		writer := m.Writer()
+		reader := (writer + 1) % 3
+		writes := unit == writer && f == i.Op.Result()
+		if !writes && unit != reader || m == core.Outside && o.buf.tensor == nil {
+			continue
+		}
 		before := -1
-		for _, at := range i.places(f, 0) {
-			if at /= divisor; at != before {
-				if at >= len(p.near[m]) {
-					p.fail("place %d of the memory of %s is beyond its end", at, m)
-				}
-				do(&p.near[m][at])
-				before = at
+		for _, at := range i.places(p.c, f, 0) {
+			if at == before {
+				continue
+			}
+			before = at
+			if at >= len(p.uses[m]) {
+				p.fail("place %d of the memory of %s is beyond its end", at, m)
+			}
+			if u := &p.uses[m][at]; writes {
+				last[reader] = max(last[reader], u.read)
+				u.wrote = n + 1
+			} else {
+				last[writer] = max(last[writer], u.wrote)
+				u.read = n + 1
 			}
 		}
-	}
-	reads := func(m core.Memory, f, divisor int) {
-		each(m, f, divisor, func(u *use) {
-			if unit == core.Storing {
-				after(core.Computing, u.wrote)
-				u.stored = n + 1
-				return
-			}
-			if m != core.Sums {
-				after(core.Loading, u.wrote)
-			}
-			u.computed = n + 1
-		})
-	}
-	slots := p.c.Lanes / p.c.Rows
-	switch i.Op {
-	case core.LoadInput, core.LoadWeight, core.LoadTable:
-		if t := i.ops[1].buf.tensor; t != nil {
-			after(core.Storing, p.stored[t.at])
-		}
-		m := i.ops[0].buf.memory
-		divisor := map[core.Memory]int{core.Inputs: 1, core.Weights: p.c.Rows, core.Tables: p.c.TableBeats()}[m]
-		each(m, 0, divisor, func(u *use) {
-			after(core.Computing, u.computed)
-			u.wrote = n + 1
-		})
-	case core.Store, core.StoreBytes:
-		reads(core.Sums, 0, 1)
-		p.stored[i.ops[0].buf.tensor.at] = n + 1
-	default:
-		switch i.Op {
-		case core.Planes, core.Bytes:
-			reads(core.Inputs, 1, 1)
-			reads(core.Weights, 2, 1)
-		case core.Take, core.TakeBytes:
-			reads(core.Inputs, 1, slots)
-		case core.Level:
-			reads(core.Tables, 2, 1)
-		}
-		each(core.Sums, 0, 1, func(u *use) {
-			after(core.Storing, u.stored)
-			u.wrote = n + 1
-		})
 	}
 	for other, k := range last {
-		if k--; k > p.seen[unit][other] {
+		if k > p.seen[unit][other] {
 			p.seen[unit][other] = k
 			way := 1 // behind
 			if (core.Unit(other)+1)%3 == unit {
 				way = 0
 			}
-			p.out[n].Pop[way], p.out[k].Push[1-way] = true, true
+			p.out[n].Pop[way], p.out[k-1].Push[1-way] = true, true
 		}
 	}
 }

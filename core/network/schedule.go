@@ -1,6 +1,8 @@
 package network
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,15 +25,6 @@ type Schedule struct {
 	Places       int   // of a tile in the core's memories: one is filled while another is in use
 }
 
-// plain is the schedule of one position and one vector of channels at a time.
-func (l *layer) plain() Schedule {
-	s := Schedule{Tiles: slices.Repeat([]int{1}, len(l.tiles)), Places: 1}
-	if l.rows {
-		s.Tiles[3] = l.tiles[3].extent
-	}
-	return s
-}
-
 // apply carries out the steps of a schedule. They cut the loops of the result into tiles, compute
 // each tile's sums there, copy its operands to the core's memories, and make instructions.
 func (l *layer) apply(s Schedule) (*ir.Func, schedule.Trace, error) {
@@ -46,8 +39,7 @@ func (l *layer) apply(s Schedule) (*ir.Func, schedule.Trace, error) {
 			f, done = g, append(done, st)
 		}
 	}
-	has := func(loop string) bool { return ir.FindLoop(f.Body, loop) != nil }
-	reduction := "yw.o"
+	reduction := ""
 	if l.rows && s.Tiles[3] < l.tiles[3].extent {
 		reduction = "c.o"
 		do(schedule.Step(first(steps.Split("c", s.Tiles[3], schedule.TailPerfect))))
@@ -71,56 +63,100 @@ func (l *layer) apply(s Schedule) (*ir.Func, schedule.Trace, error) {
 		}
 	}
 	for _, p := range l.f.Params {
-		if p.Out {
-			continue
-		}
-		loop := "yw.o"
+		loop := at
 		switch {
-		case p.Name == "t" && l.rows:
-			loop = "yo.o"
-		case reduction == "c.o":
+		case p.Out:
+			continue
+		case l.rows && p.Name != "t" && reduction != "":
 			loop = reduction
-		case p.Name == "wt":
+		case l.rows && p.Name != "x":
 			loop = "yo.o"
+		case l.rows:
+			loop = "yw.o"
 		}
 		do(steps.CacheRead(p.Name, loop, p.Name+"s"))
 	}
-	for _, r := range []struct{ loop, instr string }{{"xs.r3", "load_input"}, {"x0s.r3", "load_slots"},
-		{"x1s.r3", "load_slots"}, {"wts.r4", "load_bits"}, {"ts.r3", "load_table"}, {"zr", "zero"}, {"ur", "zero"},
-		{"r", ""}, {"vr", "level"}, {"ar", "take"}, {"br", "take_add"}, {"yr", "store"}} {
-		switch {
-		case !has(r.loop):
-			continue
-		case r.loop == "wts.r4" && l.tensors["x"].bytes:
-			r.instr = "load_bytes"
-		case r.loop == "r" && !l.rows:
-			r.instr = "largest"
-		case r.loop == "r" && l.tensors["x"].bytes:
-			r.instr = "bytes"
-		case r.loop == "r":
-			r.instr = "planes"
-		case r.loop == "yr" && l.tensors["y"].signed:
-			r.instr = "store_sums"
+	for _, r := range [][2]string{{"xs.r3", "load_input"}, {"x0s.r3", "load_input"}, {"x0s.r4", "load_input"},
+		{"x1s.r3", "load_input"}, {"x1s.r4", "load_input"}, {"wts.r4", "load_weight"}, {"ts.r3", "load_table"},
+		{"zr", "zero"}, {"ur", "zero"}, {"r", l.sums}, {"vr", "level"}, {"ar", "take"}, {"br", "take_add"},
+		{"yr", "store"}} {
+		if ir.FindLoop(f.Body, r[0]) != nil {
+			do(steps.Tensorize(r[0], l.instrs[r[1]]))
 		}
-		do(steps.Tensorize(r.loop, l.instrs[r.instr]))
 	}
 	return f, done, failed
 }
 
 func first(s schedule.Step, _, _ string) schedule.Step { return s }
 
-// cycles is the number of cycles of l alone under a schedule. It fails with errSlow if the fetches
+// attempt is a program with one more layer.
+type attempt struct {
+	*printer
+	Layer
+	f     *ir.Func // the scheduled Func
+	total int      // cycles
+}
+
+// put puts l under a schedule behind p. It fails with *SpaceError, or with errSlow if the fetches
 // of the instructions take most cycles or more.
-func (l *layer) cycles(c core.Config, s Schedule, latency, most int) (int, error) {
-	f, _, err := l.apply(s)
+func (l *layer) put(p *printer, s Schedule, most int) (attempt, error) {
+	f, trace, err := l.apply(s)
 	if err != nil {
-		return 0, fmt.Errorf("layer %s: %w", l.name, err)
+		return attempt{}, fmt.Errorf("layer %s: %w", l.name, err)
 	}
-	p := newPrinter(c)
-	p.most = most / c.FetchCycles(latency)
-	if err := p.layer(l, f, s.Places); err != nil {
-		return 0, err
+	q := p.clone()
+	q.most = most / p.c.FetchCycles(Latency)
+	if err := q.layer(l, f, s.Places); err != nil {
+		return attempt{}, err
 	}
-	q := core.Program{Config: c, Instrs: p.out}
-	return q.Cycles(latency)
+	total, err := (&core.Program{Config: p.c, Instrs: q.out}).Cycles(Latency)
+	return attempt{q, Layer{l.name, s, trace, len(q.out) - len(p.out), 0}, f, total}, err
+}
+
+// choose puts l behind p under the plain schedule. If tune is set it goes on to better ones, one
+// choice at a time, until none is better. Cycles are exact, so nothing has to be measured.
+func (l *layer) choose(ctx context.Context, p *printer, tune bool) (attempt, error) {
+	s := Schedule{Tiles: slices.Repeat([]int{1}, len(l.tiles)), Places: 1}
+	if l.rows {
+		s.Tiles[3] = l.tiles[3].extent
+	}
+	best, err := l.put(p, s, 0)
+	space := (*SpaceError)(nil)
+	if l.rows && errors.As(err, &space) { // a part of the channels at a time
+		s.Tiles[3] = 1
+		best, err = l.put(p, s, 0)
+	}
+	try := func(s Schedule) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return
+		}
+		a, failed := l.put(p, s, best.total)
+		if failed == nil && a.total < best.total {
+			best = a
+		}
+		if !errors.As(failed, &space) && !errors.Is(failed, errSlow) {
+			err = failed
+		}
+	}
+	for before := 0; tune && before != best.total && err == nil; {
+		before = best.total
+		for k, t := range l.tiles {
+			for _, d := range divisors(t.extent) {
+				for places := range 2 {
+					s := best.Schedule
+					s.Tiles, s.Places = slices.Clone(s.Tiles), places+1
+					s.Tiles[k] = d
+					try(s)
+				}
+			}
+		}
+		if s := best.Schedule; l.rows {
+			s.WeightsFirst = !s.WeightsFirst
+			try(s)
+		}
+	}
+	return best, err
 }

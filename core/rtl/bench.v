@@ -1,7 +1,7 @@
 // bench is core beside a memory that answers LATENCY cycles after a question, one a cycle, and takes
 // a write at once. The files memory.hex and memory.out are the contents before and after.
 module bench #(parameter R=16, L=64, AW=24, BYTES=1, INP=9, WGT=9, TAB=8, ACC=9, QUEUE=16, LATENCY=16, WORDS=1024,
-  PROGRAM=0, FROM=0, TO=0)(input clk, input rst, input start, output done);
+  PROGRAM=0, RESULTS=1)(input clk, input rst, input start, output done);
   reg [L-1:0] words [0:WORDS-1];
   wire fetch_valid, load_valid, store_valid;
   wire [31:0] fetch_at, load_at, store_at;
@@ -22,5 +22,5 @@ module bench #(parameter R=16, L=64, AW=24, BYTES=1, INP=9, WGT=9, TAB=8, ACC=9,
     .fetch_valid(fetch_valid), .fetch_at(fetch_at), .fetch_ready(fetch_ready[LATENCY-1]), .fetch_data(fetched[LATENCY-1]),
     .load_valid(load_valid), .load_at(load_at), .load_ready(load_ready[LATENCY-1]), .load_data(loaded[LATENCY-1]),
     .store_valid(store_valid), .store_at(store_at), .store_data(store_data), .store_mask(store_mask));
-  final $writememh("memory.out", words, FROM, TO);
+  final $writememh("memory.out", words, 0, RESULTS-1);
 endmodule

@@ -154,10 +154,15 @@ module core #(parameter R=16, L=64, AW=24, BYTES=1, INP=9, WGT=9, TAB=8, ACC=9, 
   nest #(.D(5)) pieces(.clk(clk), .start(go[2]), .step(store_run), .code(head[2]), .near(from), .far(piece_at),
     .ends(store_final), .index(part));
   memory #(.W(R*AW), .A(ACC)) results(clk, write, to_d[ACC-1:0], sums, from[ACC-1:0], out_q);
-  reg [R-1:0] out;
-  integer k;
-  always @* for (k = 0; k < R; k = k + 1)
-    out[k] = bytes ? out_q[(part_b[2:0]*(R/8) + k/8)*AW + k%8] : out_q[k*AW + (part_b < AW ? part_b : AW-1)];
+  wire [R-1:0] out;
+  wire [4:0] shown = part_b < AW ? part_b : AW-1;
+  genvar k;
+  generate for (k = 0; k < R; k = k + 1) begin : lane_out // a multiplexer of a lane's bits, and one of 8 lanes
+    wire [AW-1:0] own = out_q[k*AW +: AW];
+    wire [7:0] of;
+    for (j = 0; j < 8; j = j + 1) assign of[j] = out_q[(j*(R/8) + k/8)*AW + k%8];
+    assign out[k] = bytes ? of[part_b[2:0]] : own[shown];
+  end endgenerate
   assign finish[2] = store_drained;
   always @(posedge clk) begin
     if (go[2]) bytes <= head[2][0];

@@ -22,12 +22,12 @@ type Core struct {
 }
 
 // NewCore compiles a simulation for programs of p's design and sizes, with a memory that answers
-// after latency cycles. Run returns the memory's words between from and to. It fails with
+// after latency cycles. Run returns the first words of the memory. It fails with
 // *tools.MissingError.
-func NewCore(ctx context.Context, p *core.Program, latency, from, to int) (*Core, error) {
+func NewCore(ctx context.Context, p *core.Program, latency, words int) (*Core, error) {
 	options := []string{"--top-module", "bench", "--prefix", "Vbench"}
 	for _, v := range append(p.Config.Parameters(), fmt.Sprint("LATENCY=", latency), fmt.Sprint("WORDS=", p.Words()),
-		fmt.Sprint("PROGRAM=", p.At), fmt.Sprint("FROM=", from), fmt.Sprint("TO=", to)) {
+		fmt.Sprint("PROGRAM=", p.At), fmt.Sprint("RESULTS=", words)) {
 		options = append(options, "-G"+v)
 	}
 	dir, remove, err := build(ctx, core.Simulation(), options)
@@ -40,7 +40,7 @@ func NewCore(ctx context.Context, p *core.Program, latency, from, to int) (*Core
 // Close removes the simulation.
 func (s *Core) Close() error { return s.remove() }
 
-// Run plays the program in a memory. It returns the words between the first and the last as numbers
+// Run plays the program in a memory. It returns the words that NewCore was asked for as numbers
 // of 32 bits, and the number of cycles.
 func (s *Core) Run(ctx context.Context, memory []uint32) (out []uint32, cycles int, err error) {
 	n := s.lanes / 32
