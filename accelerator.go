@@ -24,6 +24,8 @@ type (
 	// CoreProgram is a network with a part as the program of an instruction core.
 	CoreProgram = accelerator.Core
 	CoreReport  = accelerator.CoreReport
+	// CoreDesign is a design of the instruction core for a network.
+	CoreDesign = accelerator.CoreDesign
 )
 
 // IsFPGA reports whether a target is a board with an FPGA.
@@ -41,14 +43,24 @@ func Accelerate(ctx context.Context, path string, o Options, f FoldOptions) (*Ac
 	return accelerator.New(g, t, f, o)
 }
 
-// AccelerateByCore makes the program of the model at path for an instruction core on the board
-// o.Target. design is the core's name, or "auto".
-func AccelerateByCore(ctx context.Context, path string, o Options, design string) (*CoreProgram, error) {
+// AccelerateByCore makes the program of the model at path for the instruction core f.Core on the
+// board o.Target.
+func AccelerateByCore(ctx context.Context, path string, o Options, f FoldOptions) (*CoreProgram, error) {
 	g, t, err := fusedFor(ctx, path, &o)
 	if err != nil {
 		return nil, err
 	}
-	return accelerator.NewCore(ctx, g, t, design, o)
+	return accelerator.NewCore(ctx, g, t, f.Core, o)
+}
+
+// CoreDesigns lists designs of an instruction core on the board o.Target for the model at path.
+// Each takes more cells than the one before, and fewer steps.
+func CoreDesigns(ctx context.Context, path string, o Options) ([]CoreDesign, error) {
+	g, t, err := fusedFor(ctx, path, &o)
+	if err != nil {
+		return nil, err
+	}
+	return accelerator.CoreFront(ctx, g, t)
 }
 
 // fusedFor is the fused graph of the model at path, and the board that o names; o loses it.

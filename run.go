@@ -192,6 +192,13 @@ func (r RunRequest) open(ctx context.Context, progress func(stage, stages int, n
 		return r.interpret(ctx, progress)
 	}
 	if IsFPGA(r.Options.Target) {
+		if r.Fold.Core != "" {
+			k, err := AccelerateByCore(ctx, r.Path, r.Options, r.Fold)
+			if err != nil {
+				return nil, err
+			}
+			return k.Open(ctx)
+		}
 		a, err := Accelerate(ctx, r.Path, r.Options, r.Fold)
 		if err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ type coreResult struct {
 type coreLayer struct {
 	Name     string   `json:"name"`
 	Tiles    []int    `json:"tiles"`
-	Cycles   int      `json:"cycles"` // alone
+	Cycles   int      `json:"cycles"`
 	Instrs   int      `json:"instructions"`
 	Schedule []string `json:"schedule"`
 }
@@ -42,7 +42,7 @@ type coreLayer struct {
 // coreProgram makes the program that the flags ask for.
 func (f *compileFlags) coreProgram(cmd *cobra.Command, path string, o ripc.Options) (*ripc.CoreProgram, *coreResult,
 	error) {
-	k, err := ripc.AccelerateByCore(cmd.Context(), path, o, f.fold.core)
+	k, err := ripc.AccelerateByCore(cmd.Context(), path, o, f.fold.FoldOptions)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,7 +62,7 @@ func (f *compileFlags) coreProgram(cmd *cobra.Command, path string, o ripc.Optio
 func (r *coreResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%s for %s (%s) on core %s\n\n", r.Model, r.Target, r.Part, r.Design)
 	t := &table{columns: []column{textCol("LAYER", 0).cutAs(cutMiddle, 0), textCol("TILES", 1),
-		numCol("INSTRUCTIONS", 2), numCol("CYCLES ALONE", 0)}}
+		numCol("INSTRUCTIONS", 2), numCol("CYCLES", 0)}}
 	for _, l := range r.Layers {
 		t.add(l.Name, fmt.Sprint(l.Tiles), fmt.Sprint(l.Instrs), fmt.Sprint(l.Cycles))
 	}
@@ -109,11 +109,52 @@ func (o *compileOptions) compileCore(cmd *cobra.Command, path string, opt ripc.O
 
 // inspectCore shows a program without writing it.
 func (f *compileFlags) inspectCore(cmd *cobra.Command, path string, o ripc.Options) error {
+	if f.fold.Core == listDesigns {
+		return f.listCores(cmd, path, o)
+	}
 	_, r, err := f.coreProgram(cmd, path, o)
 	if err != nil {
 		return err
 	}
 	return f.show(cmd, r)
+}
+
+// listDesigns asks inspect for the designs that a network can choose from.
+const listDesigns = "list"
+
+// coreDesign is a design for --json.
+type coreDesign struct {
+	Design string  `json:"design"`
+	LUTs   int     `json:"luts"` // estimated
+	FFs    int     `json:"ffs"`
+	BRAM36 float64 `json:"bram36"`
+	DSPs   int     `json:"dsps"`
+	Steps  int     `json:"steps"`
+}
+
+// listCores shows the designs that fit the part, those that are larger and not faster left out.
+func (f *compileFlags) listCores(cmd *cobra.Command, path string, o ripc.Options) error {
+	front, err := ripc.CoreDesigns(cmd.Context(), path, o)
+	if err != nil {
+		return err
+	}
+	var all []coreDesign
+	t := &table{columns: []column{textCol("DESIGN", 0), numCol("EST. LUTS", 0), numCol("FFS", 2), numCol("BRAM36", 1),
+		numCol("DSPS", 1), numCol("STEPS", 0)}}
+	for _, d := range front {
+		r := coreDesign{d.String(), d.Cost[fpga.LUTs], d.Cost[fpga.FFs], fpga.BRAM36(d.Cost[fpga.RAMKbits]),
+			d.Cost[fpga.DSPs], d.Steps}
+		all = append(all, r)
+		t.add(r.Design, fmt.Sprint(r.LUTs), fmt.Sprint(r.FFs), fmt.Sprintf("%.5g", r.BRAM36), fmt.Sprint(r.DSPs),
+			fmt.Sprint(r.Steps))
+	}
+	if f.json {
+		return printJSON(cmd.OutOrStdout(), all)
+	}
+	w := cmd.OutOrStdout()
+	t.write(w, widthOf(w, false))
+	fmt.Fprintln(w, "\nby estimate; no schedule takes fewer cycles than the steps of multiplying and comparing")
+	return nil
 }
 
 // benchCore counts cycles by the model, and cells after synthesis.
@@ -161,6 +202,9 @@ func (f *compileFlags) verifyCore(cmd *cobra.Command, path string, o ripc.Option
 			}
 		}
 		t.write(w, widthOf(w, false))
+		for _, d := range rep.Network {
+			fmt.Fprintln(w, d)
+		}
 		fmt.Fprintf(w, "\n%d cycles a picture by the model, %d simulated; %s on core %s, seed: %d\n", rep.Cycles,
 			rep.Simulated, human.Count(rep.Pictures, "picture"), rep.Design, rep.Seed)
 	}

@@ -27,7 +27,6 @@ import (
 // foldFlags are the flags that say how large the engines of an accelerator are.
 type foldFlags struct {
 	ripc.FoldOptions
-	core  string // design of an instruction core, "" for engines
 	set   *pflag.FlagSet
 	names []string
 }
@@ -45,9 +44,8 @@ func (f *compileFlags) foldFlags(cmd *cobra.Command) {
 		fs.IntVar(&o.Reuse, "reuse", 0, "`N`, the reuse factor: the cycles that each layer may take for a position")
 		fs.StringArrayVar(&o.Folds, "fold", nil, "`LAYER=PExSIMD,...`: rows and elements a cycle, for every layer")
 		fs.BoolVar(&o.Fit, "fit", false, "the fastest accelerator that fits by estimate (the default)")
-		if !slices.Contains([]string{"run", "eval", "report"}, cmd.Name()) {
-			fs.StringVar(&f.fold.core, "core", "", "`DESIGN|auto`: a program for an instruction core, not engines")
-		}
+		fs.StringVar(&o.Core, "core", "", "`DESIGN|auto`: a program for an instruction core, not engines; "+
+			"inspect shows a list of designs")
 	}
 	f.fold.names = flagsAddedBy(fs, func() { addGroup(fs, "How an accelerator is folded (targets with an FPGA)", add) })
 }
@@ -71,10 +69,10 @@ func (f *foldFlags) check() error {
 		}
 	}
 	if f.set.Changed("fold") && strings.Join(f.Folds, "") == "" || f.set.Changed("fit") && !f.Fit ||
-		f.set.Changed("core") && f.core == "" {
+		f.set.Changed("core") && f.Core == "" {
 		return usagef("%s: give it a value that chooses folds or a core, or leave it out", given[0])
 	}
-	if f.core != "" && (f.set.Changed("clock") || len(f.Trials) > 0) {
+	if f.Core != "" && (f.set.Changed("clock") || len(f.Trials) > 0) {
 		return usagef("--core: --clock and --records are for accelerators of engines")
 	}
 	return nil
@@ -116,6 +114,10 @@ func (f *compileFlags) checkFPGA() error {
 
 // accelerator makes the accelerator that the flags ask for, and prints its notes.
 func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Options) (*ripc.Accelerator, error) {
+	if f.fold.Core != "" {
+		return nil, usagef("--core: %s is for accelerators of engines; the commands for instruction cores are "+
+			"compile, inspect, bench, verify, run and eval", cmd.Name())
+	}
 	a, err := ripc.Accelerate(cmd.Context(), path, o, f.fold.FoldOptions)
 	if wrong := (*ripc.FoldOptionError)(nil); errors.As(err, &wrong) {
 		return nil, usagef("--%s: %s", wrong.Option, wrong.Why)
@@ -204,7 +206,7 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 	if len(o.printAfter) > 0 || o.timePasses || o.noDescribe || o.prefix == "-" {
 		return usagef("--print-after, --time-passes, --no-describe and -o - are not for accelerators")
 	}
-	if o.fold.core != "" {
+	if o.fold.Core != "" {
 		return o.compileCore(cmd, path, opt)
 	}
 	kinds := []string{"v", "h"}
@@ -402,7 +404,7 @@ func acceleratorTable(a *ripc.Accelerator) *table {
 
 // inspectAccelerator shows an accelerator without writing it.
 func (f *compileFlags) inspectAccelerator(cmd *cobra.Command, path string, o ripc.Options, wide bool) error {
-	if f.fold.core != "" {
+	if f.fold.Core != "" {
 		return f.inspectCore(cmd, path, o)
 	}
 	a, err := f.accelerator(cmd, path, o)
@@ -419,7 +421,7 @@ func (f *compileFlags) inspectAccelerator(cmd *cobra.Command, path string, o rip
 
 // benchAccelerator measures an accelerator after synthesis.
 func (f *compileFlags) benchAccelerator(cmd *cobra.Command, path string, o ripc.Options, wide bool) error {
-	if f.fold.core != "" {
+	if f.fold.Core != "" {
 		return f.benchCore(cmd, path, o)
 	}
 	a, err := f.accelerator(cmd, path, o)
@@ -463,7 +465,7 @@ func (f *compileFlags) benchAccelerator(cmd *cobra.Command, path string, o ripc.
 // verifyAccelerator proves and simulates an accelerator.
 func (f *compileFlags) verifyAccelerator(cmd *cobra.Command, path string, o ripc.Options, seed uint64,
 	netlist, wide bool) error {
-	if f.fold.core != "" {
+	if f.fold.Core != "" {
 		return f.verifyCore(cmd, path, o, seed)
 	}
 	a, err := f.accelerator(cmd, path, o)

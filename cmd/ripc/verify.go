@@ -79,7 +79,7 @@ schedule. Exit code 1 says that something differs, or that a stage crashed or di
 				if r.Layer != "" || r.SO != "" || len(r.Inputs) > 0 || r.On != "" {
 					return usagef("--layer, --so, --input and --on are not for accelerators, which are verified whole")
 				}
-				if netlist && f.fold.core != "" {
+				if netlist && f.fold.Core != "" {
 					return usagef("--netlist is not for instruction cores")
 				}
 				return f.verifyAccelerator(cmd, r.Path, r.Options, r.Seed, netlist, wide)
