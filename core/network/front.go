@@ -32,10 +32,16 @@ func (*NoDesignError) BadInput() bool { return true }
 func Front(ctx context.Context, s *dataflow.Segment, t fpga.Target) ([]Point, error) {
 	var front []Point
 	why := "none fits, or none was estimated for family " + t.Family.Name
+	seen := map[core.Config]bool{}
 	for _, d := range core.Designs(t) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		unit := core.Config{Rows: d.Rows, Lanes: d.Lanes, AccBits: d.AccBits, Bytes: d.Bytes}
+		if seen[unit] { // memories have no steps
+			continue
+		}
+		seen[unit] = true
 		n := &Network{Segment: s, Program: core.Program{Config: d.Config}, tensors: map[string]*tensor{}}
 		err := n.plan()
 		var layers []*layer
