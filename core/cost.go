@@ -9,8 +9,8 @@ import (
 	"ripc/targets/fpga"
 )
 
-// Model is what a family's designs cost: the cells of each term, by resource, fitted to some of the
-// designs that Yosys counted. `lab fpga cores` writes it.
+// Model is the cost of a family's designs: the cells of each term, by resource, fitted to some of
+// the designs that Yosys counted. `lab fpga cores` writes it.
 type Model struct {
 	Tool    string                      `json:"tool"`
 	Date    string                      `json:"date"`

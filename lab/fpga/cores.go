@@ -26,8 +26,8 @@ var coreCells = filepath.Join("core", "cells.json")
 // model.
 func coresCommand() *cobra.Command {
 	return &cobra.Command{Use: "cores [DESIGN...]", Short: "count designs of the instruction core, and fit their model",
-		Long: "Synthesize designs of the instruction core, those of the last time and others. The model is fitted to\n" +
-			"those that it was fitted to before, and judged by the others.",
+		Long: "Synthesize designs of the instruction core, those of the last time and others. The model is\n" +
+			"fitted to those that it was fitted to before, and judged by the others.",
 		RunE: func(c *cobra.Command, more []string) error {
 			return countCores(c.Context(), fpga.Families()[0], more, c.OutOrStdout())
 		}}
