@@ -94,6 +94,7 @@ fpga: build ## accelerators for FPGAs: set-up of its own, all networks of testda
 	RIPC_REQUIRE_FPGA=1 $(GO) test -count 1 -timeout 60m ./core/... ./engine/verilator ./accelerator \
 		./measure/yosys ./codegen/verilog
 	bin/ripc verify testdata/qonnx/digits_w1a2.onnx --target pynq-z2 --cycles 18432
+	bin/ripc verify testdata/fpga/cnv8.json --target pynq-z2 --core auto
 
 # in its folder, go test shows what a test prints
 c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all networks and imported cases

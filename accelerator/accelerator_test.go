@@ -13,6 +13,7 @@ import (
 
 	"ripc/accelerator"
 	"ripc/compile"
+	"ripc/core"
 	"ripc/dataflow"
 	"ripc/dataflow/fold"
 	"ripc/graph"
@@ -66,6 +67,28 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%v %+v", err, r)
 			}
 		})
+	}
+}
+
+// TestCore: a network on an instruction core, with a head and a tail on the processor. A weight that
+// was changed is found.
+func TestCore(t *testing.T) {
+	a := load(t, "twin/unipolar3.json", "pynq-z2", 3)
+	k, err := accelerator.NewCore(t.Context(), a.Graph, a.Target, core.Default().String(), compile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []bool{false, true} {
+		if wrong {
+			k.Program.Memory[k.Words()*core.Default().Lanes/32] ^= 1
+		}
+		r, err := k.Verify(t.Context(), 1)
+		if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+			t.Skip(err)
+		}
+		if err != nil || r.OK == wrong || r.Tensors[0].OK == wrong {
+			t.Errorf("wrong %v: %+v, %v", wrong, r, err)
+		}
 	}
 }
 

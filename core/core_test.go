@@ -1,8 +1,8 @@
 package core_test
 
 import (
-	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,11 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"ripc/core"
 	"ripc/engine/verilator"
-	"ripc/internal/golden"
 	"ripc/internal/tools"
 	"ripc/measure/yosys"
 	"ripc/targets/fpga"
@@ -109,73 +106,31 @@ func randomProgram(c core.Config, r *rand.Rand) *core.Program {
 	return p
 }
 
-// fittedDesigns give the cells of each term, judgedDesigns hold estimates to Yosys on others.
-func fittedDesigns() []core.Config {
-	return []core.Config{{8, 32, 16, false, 9, 8, 7, 8}, {8, 32, 24, true, 10, 9, 8, 9}, {8, 64, 16, false, 10, 9, 8, 9},
-		{16, 32, 24, false, 9, 8, 7, 8}, {16, 64, 16, false, 10, 9, 8, 9}}
-}
-
-func judgedDesigns() []core.Config {
-	return []core.Config{{8, 64, 24, true, 11, 10, 9, 10}, {16, 64, 24, false, 9, 8, 7, 8}, {16, 64, 24, true, 11, 10, 9, 10},
-		{16, 128, 24, false, 10, 9, 8, 9}, {32, 64, 16, false, 9, 8, 7, 8}, {32, 128, 24, false, 10, 9, 8, 9},
-		{16, 64, 32, true, 10, 9, 8, 9}, {8, 32, 32, false, 9, 8, 7, 8}, {8, 128, 24, false, 9, 8, 7, 8},
-		{32, 64, 24, true, 10, 9, 8, 9}, {16, 32, 16, true, 9, 8, 7, 8}, {64, 64, 16, false, 9, 8, 7, 8}}
-}
-
-// TestEstimates: estimated cells against those that Yosys counts. With -update, cells.json is
-// written from other designs.
+// TestEstimates: estimated cells against those that Yosys counted of designs that the model has not
+// seen. RIPC_THOROUGH counts again; it takes Yosys minutes for each design.
 func TestEstimates(t *testing.T) {
-	if os.Getenv("RIPC_THOROUGH") == "" {
-		t.Skip("each design takes Yosys minutes: RIPC_THOROUGH runs it")
-	}
-	target, _ := fpga.Lookup("pynq-z2")
-	count := func(t *testing.T, c core.Config) map[fpga.Resource]int {
-		r, err := yosys.Synthesize(t.Context(), c.Verilog(), "core", target.Family, "")
+	f, judged := fpga.Families()[0], 0
+	for _, d := range core.Models()[f.Name].Designs {
+		c, err := core.Parse(d.Design)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: Yosys %s counts %v, estimated %v", c, r.Version, r.Used, core.Estimate(c, target.Family))
-		return r.Used
-	}
-	if golden.Updating() {
-		cells := map[string][]float64{}
-		for name, terms := range map[string]func(core.Config) ([]float64, fpga.Resource){
-			"luts": func(c core.Config) ([]float64, fpga.Resource) { return c.LUTTerms(), fpga.LUTs },
-			"ffs":  func(c core.Config) ([]float64, fpga.Resource) { return c.FFTerms(), fpga.FFs },
-		} {
-			var rows, counts []float64
-			for _, c := range fittedDesigns() {
-				row, resource := terms(c)
-				n := count(t, c)[resource]
-				if _, luts := c.MemoryCells(target.Family); resource == fpga.LUTs {
-					n -= luts
-				}
-				rows, counts = append(rows, row...), append(counts, float64(n))
-			}
-			var x mat.VecDense
-			if err := x.SolveVec(mat.NewDense(len(counts), len(rows)/len(counts), rows), mat.NewVecDense(len(counts), counts)); err != nil {
-				t.Fatal(err)
-			}
-			cells[name] = x.RawVector().Data
-		}
-		data, err := json.Marshal(map[string]any{target.Family.Name: cells})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("cells.json", append(data, '\n'), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	for _, c := range judgedDesigns() {
-		t.Run(c.String(), func(t *testing.T) {
-			used := count(t, c)
-			for k, n := range core.Estimate(c, target.Family) {
-				if d := math.Abs(float64(n - used[k])); d > 0.15*float64(used[k]) {
-					t.Errorf("%s: %d, Yosys counts %d", k, n, used[k])
+		if !d.Fitted {
+			judged++
+			for k, n := range core.Estimate(c, f) {
+				if off := math.Abs(float64(n - d.Used[k])); off > 0.15*float64(d.Used[k]) {
+					t.Errorf("%s: %d %s estimated, Yosys counts %d", c, n, k, d.Used[k])
 				}
 			}
-		})
+		}
+		if os.Getenv("RIPC_THOROUGH") != "" {
+			if r, err := yosys.Synthesize(t.Context(), c.Verilog(), "core", f, ""); err != nil || !maps.Equal(r.Used, d.Used) {
+				t.Errorf("%s: %v %v, recorded are %v", c, err, r, d.Used)
+			}
+		}
+	}
+	if judged < 12 {
+		t.Errorf("%d designs", judged)
 	}
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"sync"
@@ -8,33 +9,45 @@ import (
 	"ripc/targets/fpga"
 )
 
-// cellsData has the cells of each term of a design, by family, as TestEstimates fits them.
-//
-//go:embed cells.json
-var cellsData []byte
-
-// cells are those of each term.
-type cells struct {
-	LUTs []float64 `json:"luts"`
-	FFs  []float64 `json:"ffs"`
+// Model is the cost of a family's designs: the cells of each term, by resource, fitted to some of
+// the designs that Yosys counted. `lab fpga cores` writes it.
+type Model struct {
+	Tool    string                      `json:"tool"`
+	Date    string                      `json:"date"`
+	Cells   map[fpga.Resource][]float64 `json:"cells"`
+	Designs []Counted                   `json:"designs"`
 }
 
-var fitted = sync.OnceValue(func() map[string]cells {
-	all := map[string]cells{}
-	if err := json.Unmarshal(cellsData, &all); err != nil {
+// Counted is a design with its cells after synthesis.
+type Counted struct {
+	Design string                `json:"design"`
+	Fitted bool                  `json:"fitted"` // the model has seen it
+	Used   map[fpga.Resource]int `json:"used"`
+}
+
+// cells has the models, by family.
+//
+//go:embed cells.json
+var cells []byte
+
+// Models are the models by family.
+var Models = sync.OnceValue(func() map[string]Model {
+	all := map[string]Model{}
+	if err := json.Unmarshal(cells, &all); err != nil {
 		panic("BUG: cells.json: " + err.Error())
 	}
 	return all
 })
 
-// LUTTerms are the parts of a design that its LUTs are a sum of, beside memories of LUTs: the
-// control, bits that agree, and accumulators. Products of bytes are multipliers.
-func (c Config) LUTTerms() []float64 {
-	return []float64{1, float64(c.Rows * c.Lanes), float64(c.Rows * c.AccBits)}
+// Terms are the parts of a design that its LUTs and flip-flops are sums of, beside memories: the
+// control, bits that agree, accumulators, and sums of products of bytes.
+func (c Config) Terms() []float64 {
+	products := 0
+	if c.Bytes {
+		products = c.Rows * c.Lanes
+	}
+	return []float64{1, float64(c.Rows * c.Lanes), float64(c.Rows * c.AccBits), float64(products)}
 }
-
-// FFTerms are those of its flip-flops: the control and accumulators.
-func (c Config) FFTerms() []float64 { return []float64{1, float64(c.Rows * c.AccBits)} }
 
 // memories lists the core's memories: their number, and the width and depth of each.
 func (c Config) memories() [][3]int {
@@ -42,15 +55,18 @@ func (c Config) memories() [][3]int {
 		{c.TableBeats(), c.Lanes / 32 * c.AccBits, 1 << c.Tables}, {2, c.Rows * c.AccBits, 1 << c.Sums}}
 }
 
-// MemoryCells counts the blocks of block RAM in a family, and the LUTs of memories that are small
-// enough for LUTs.
-func (c Config) MemoryCells(f fpga.Family) (blocks, luts int) {
+// MemoryCells counts the blocks of block RAM in a family, and the cells of memories that are small
+// enough for LUTs: those that hold bits, choose among parts, and keep the answer.
+func (c Config) MemoryCells(f fpga.Family) map[fpga.Resource]int {
 	up := func(n, unit int) int { return (n + unit - 1) / unit }
+	all := map[fpga.Resource]int{}
 	for _, m := range c.memories() {
 		copies, width, depth := m[0], m[1], m[2]
 		if 8*width*depth < f.BlockBits {
 			const cell, bits, deep = 4, 3, 64 // LUTs that hold so wide and deep a part
-			luts += copies * cell * up(width, bits) * up(depth, deep)
+			parts := up(depth, deep)
+			all[fpga.LUTs] += copies * (cell*up(width, bits)*parts + width*(parts-1))
+			all[fpga.FFs] += copies * width
 			continue
 		}
 		least := 0
@@ -59,28 +75,26 @@ func (c Config) MemoryCells(f fpga.Family) (blocks, luts int) {
 				least = n
 			}
 		}
-		blocks += copies * least
+		all[fpga.RAMKbits] += copies * least * f.BlockBits >> 10
 	}
-	return blocks, luts
+	return all
 }
 
-// Estimate is the cells of a design in a family; nil if none were fitted for it.
+// Estimate is the cells of a design in a family; nil if no model was fitted for it.
 func Estimate(c Config, f fpga.Family) map[fpga.Resource]int {
-	k, ok := fitted()[f.Name]
+	m, ok := Models()[cmp.Or(f.Like, f.Name)]
 	if !ok {
 		return nil
 	}
-	sum := func(weights, terms []float64) int {
-		n := 0.0
-		for i, t := range terms {
-			n += weights[i] * t
+	all := c.MemoryCells(f)
+	for r, cells := range m.Cells {
+		sum := 0.0
+		for i, t := range c.Terms() {
+			sum += cells[i] * t
 		}
-		return int(n)
+		all[r] += int(sum)
 	}
-	blocks, luts := c.MemoryCells(f)
-	all := map[fpga.Resource]int{fpga.LUTs: luts + sum(k.LUTs, c.LUTTerms()), fpga.FFs: sum(k.FFs, c.FFTerms()),
-		fpga.RAMKbits: blocks * f.BlockBits >> 10, fpga.DSPs: 0}
-	if c.Bytes {
+	if all[fpga.DSPs] = 0; c.Bytes {
 		all[fpga.DSPs] = c.Rows * c.Lanes / 8
 	}
 	return all

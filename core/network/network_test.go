@@ -17,6 +17,7 @@ import (
 	"ripc/graph"
 	"ripc/internal/models"
 	"ripc/internal/tools"
+	"ripc/targets/fpga"
 )
 
 func segment(t *testing.T, name string) *dataflow.Segment {
@@ -112,6 +113,24 @@ func TestTuned(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFront: the design with the fewest steps computes the network.
+func TestFront(t *testing.T) {
+	target, _ := fpga.Lookup("pynq-z2")
+	s := segment(t, "fpga/shortcuts.json")
+	front, err := Front(t.Context(), s, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range front {
+		t.Log(p.Design, p.Steps)
+	}
+	n, err := New(t.Context(), s, front[len(front)-1].Config, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, n, false)
 }
 
 // TestNetworks: networks of all kinds, under plain schedules, in the model. A layer that the core

@@ -86,6 +86,14 @@ func (p *printer) clone() *printer {
 // layer prints a scheduled Func of l, with a number of places for allocs in loops. It fails with
 // *SpaceError, or if the Func is not in the form of instructions.
 func (p *printer) layer(l *layer, f *ir.Func, turns int) error {
+	if err := p.prepare(l, f, turns); err != nil {
+		return err
+	}
+	return ir.Try(func() { p.stmt(f.Body, map[string]int64{}) })
+}
+
+// prepare gives the parameters and allocs of f their places.
+func (p *printer) prepare(l *layer, f *ir.Func, turns int) error {
 	p.l, p.buffer = l, map[string]*buffer{}
 	for _, q := range f.Params {
 		b := &buffer{memory: core.Outside, tensor: l.tensors[q.Name]}
@@ -96,10 +104,7 @@ func (p *printer) layer(l *layer, f *ir.Func, turns int) error {
 		}
 		p.buffer[q.Name] = b
 	}
-	return ir.Try(func() {
-		p.allocate(f.Body, turns)
-		p.stmt(f.Body, map[string]int64{})
-	})
+	return ir.Try(func() { p.allocate(f.Body, turns) })
 }
 
 func (p *printer) fail(format string, args ...any) {

@@ -113,13 +113,30 @@ func (l *layer) put(p *printer, s Schedule, most int) (attempt, error) {
 	return attempt{q, Layer{l.name, s, trace, len(q.out) - len(p.out), 0}, f, total}, err
 }
 
-// choose puts l behind p under the plain schedule. If tune is set it goes on to better ones, one
-// choice at a time, until none is better. Cycles are exact, so nothing has to be measured.
-func (l *layer) choose(ctx context.Context, p *printer, tune bool) (attempt, error) {
+// plain is the schedule of one position and one vector of channels at a time.
+func (l *layer) plain() Schedule {
 	s := Schedule{Tiles: slices.Repeat([]int{1}, len(l.tiles)), Places: 1}
 	if l.rows {
 		s.Tiles[3] = l.tiles[3].extent
 	}
+	return s
+}
+
+// fits fails with *SpaceError if l's smallest tile is too large for a design.
+func (l *layer) fits(c core.Config) error {
+	s := l.plain()
+	s.Tiles[len(s.Tiles)-1] = 1
+	f, _, err := l.apply(s)
+	if err != nil {
+		return err
+	}
+	return newPrinter(c, 0).prepare(l, f, 1)
+}
+
+// choose puts l behind p under the plain schedule. If tune is set it goes on to better ones, one
+// choice at a time, until none is better. Cycles are exact, so nothing has to be measured.
+func (l *layer) choose(ctx context.Context, p *printer, tune bool) (attempt, error) {
+	s := l.plain()
 	best, err := l.put(p, s, 0)
 	space := (*SpaceError)(nil)
 	if l.rows && errors.As(err, &space) { // a part of the channels at a time

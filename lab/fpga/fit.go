@@ -32,10 +32,10 @@ import (
 	"ripc/targets/fpga"
 )
 
-// Command returns the command fpga, with the command fit.
+// Command returns the command fpga.
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "fpga", Short: "make the models of the sizes of accelerators"}
-	c.AddCommand(fitCommand())
+	c.AddCommand(fitCommand(), coresCommand())
 	return c
 }
 
