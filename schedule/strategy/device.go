@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/schedule/steps"
 	"ripc/targets/isa"
 )
@@ -521,7 +522,7 @@ func (b *builder) bindNest(outer string, threads int, around ir.LoopKind) {
 	for chain := b.independentLoops(outer); len(chain) > 0; chain = chain[:len(chain)-1] {
 		before := b.draft
 		b.bindLoops(chain, threads, around)
-		if b.err == nil {
+		if b.err == nil && arith.VerifyBounds(b.f) == nil { // of fused loops less is known
 			return
 		}
 		b.draft, b.err, b.failed = before, nil, ""
