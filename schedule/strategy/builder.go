@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ripc/ir"
+	"ripc/ir/arith"
 	"ripc/ir/size"
 	"ripc/schedule"
 	"ripc/schedule/steps"
@@ -268,15 +269,19 @@ func (b *builder) unroll(loops ...*ir.For) {
 	}
 }
 
-// judge refuses a result that has no code: one that is too large by estimate, or sums that are not
-// proved to fit. A Func that is too large without a schedule is left to the back end, which counts
-// exactly.
+// judge refuses a result that has no code: one that is too large by estimate, or sums or indices
+// that are not proved to fit. A Func that is too large without a schedule is left to the back end,
+// which counts exactly.
 func (b *builder) judge() {
 	if b.err != nil {
 		return
 	}
 	if err := b.known.judge(b.Func, b.f); err != nil {
 		b.fail("", err)
+	} else if b.Target.IsDevice() { // merged stages have indices that are hard to follow
+		if err := arith.VerifyBounds(b.f); err != nil {
+			b.fail("", err)
+		}
 	}
 }
 
