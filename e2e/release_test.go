@@ -41,6 +41,7 @@ func TestRelease(t *testing.T) {
 		{"linux-amd64", "host", nil},
 		{"linux-arm64", "rpi3", []string{"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"}},
 		{"linux-armv7", "rpi3-armv7", []string{"qemu-arm", "-L", "/usr/arm-linux-gnueabihf"}},
+		{"linux-riscv64", "riscv64", []string{"qemu-riscv64", "-L", "/usr/riscv64-linux-gnu"}},
 	} {
 		t.Run(c.platform, func(t *testing.T) {
 			base := "ripc-" + ripc.Version + "-" + c.platform
@@ -49,7 +50,7 @@ func TestRelease(t *testing.T) {
 				t.Errorf("entries that differ each time, or lie outside %s: %q", base, unpacked.odd)
 			}
 			top := filepath.Join(unpacked.dir, base)
-			for _, f := range []string{"bin/ripc-worker-aarch64", "bin/ripc-worker-arm", "bin/ripc-worker-x86_64", "share/man/man1/ripc.1", "share/man/man1/ripc-compile.1",
+			for _, f := range []string{"bin/ripc-worker-aarch64", "bin/ripc-worker-arm", "bin/ripc-worker-x86_64", "bin/ripc-worker-riscv64", "share/man/man1/ripc.1", "share/man/man1/ripc-compile.1",
 				"share/bash-completion/completions/ripc", "share/zsh/site-functions/_ripc", "share/fish/vendor_completions.d/ripc.fish", "share/cmake/ripc/ripc-config.cmake",
 				"share/pkgconfig/ripc.pc", "share/doc/ripc/LICENSE", "share/doc/ripc/THIRD-PARTY-LICENSES"} {
 				if s, err := os.Stat(filepath.Join(top, f)); err != nil || s.Size() == 0 {

@@ -28,6 +28,7 @@ want cmake cmake --version
 want pkg-config pkg-config --version
 want "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" links aarch64-linux-gnu-gcc
 want "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" links arm-linux-gnueabihf-gcc
+want libc6-riscv64-cross test -e /usr/riscv64-linux-gnu/lib
 want g++-aarch64-linux-gnu aarch64-linux-gnu-g++ --version
 want "cargo rustc" cargo --version
 want "python3 python3-numpy" numpy
