@@ -12,6 +12,9 @@ type Func struct {
 	Name   string
 	Params []Param
 	Body   Stmt
+	// Threads is the number of a device's threads that run an instruction together: each iteration
+	// of a loop of threads around a call is as many of them. 0 is one.
+	Threads int
 }
 
 // Param is a buffer that the caller brings. Parameters never overlap, except those that declare it

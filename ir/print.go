@@ -104,7 +104,11 @@ func (p *printer) fn(kind string, f *Func) {
 		}
 		ps = append(ps, s)
 	}
-	p.line("%s @%s(%s) {", kind, f.Name, strings.Join(ps, ", "))
+	threads := ""
+	if f.Threads > 0 {
+		threads = fmt.Sprintf(" threads=%d", f.Threads)
+	}
+	p.line("%s @%s(%s)%s {", kind, f.Name, strings.Join(ps, ", "), threads)
 	p.depth++
 	p.stmt(f.Body, true)
 	p.depth--

@@ -84,13 +84,22 @@ type Device struct {
 	SharedBytes int `json:"shared_bytes"` // of a block
 	Lanes       int `json:"lanes"`        // threads that run in step
 	Units       int `json:"units"`        // that run blocks, side by side
+	// Matrix is the operation on bits in products of matrices: "xor", "and", or "" if there are no
+	// such products.
+	Matrix string `json:"matrix,omitempty"`
 }
 
 // IsDevice reports whether t runs kernels in blocks of threads.
 func (t Target) IsDevice() bool { return t.Device != Device{} }
 
-// Has reports whether feature is among t.Features.
+// BitMatrices is the feature of devices with a Device.Matrix.
+const BitMatrices = "b1"
+
+// Has reports whether feature is among t.Features, or BitMatrices and t has these.
 func (t Target) Has(feature string) bool {
+	if feature == BitMatrices && t.Device.Matrix != "" {
+		return true
+	}
 	for _, f := range t.Features {
 		if f == feature {
 			return true
@@ -156,10 +165,13 @@ func builtin() []Target {
 		loongarch64(), wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
 		openclCPU(), maliT860(), gtx1080OpenCL(), webGPU(),
-		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", 20), cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", 2),
-		cuda("sm_75", "ptx63", "NVIDIA T4", 40), cuda("sm_80", "ptx70", "NVIDIA A100", 108),
-		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16), cuda("sm_90", "ptx78", "NVIDIA H100", 132),
-		cuda("sm_100", "ptx86", "NVIDIA B200", 148),
+		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", 20, ""),
+		cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", 2, ""),
+		cuda("sm_75", "ptx63", "NVIDIA T4", 40, ""),
+		cuda("sm_80", "ptx70", "NVIDIA A100", 108, "xor"),
+		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16, "xor"),
+		cuda("sm_90", "ptx78", "NVIDIA H100", 132, "and"),
+		cuda("sm_100", "ptx86", "NVIDIA B200", 148, ""),
 	}
 }
 

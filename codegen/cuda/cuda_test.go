@@ -1,9 +1,11 @@
 package cuda_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/irtext"
 	"ripc/targets"
+	"ripc/targets/isa"
 )
 
 // source has a shared buffer, a barrier, a buffer between two kernels, and operations with forms of their own in PTX.
@@ -143,6 +146,38 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// matrices is the source of a tile of sums by products of matrices, which 32 threads compute.
+func matrices(t *testing.T) string {
+	i, ok := isa.Named("nv_matrix_xor_cnt_4x4x3x4x32_s1")
+	if !ok {
+		t.Fatal("no such instruction")
+	}
+	f := &ir.Func{Name: "f", Params: slices.Clone(i.Func.Params)}
+	call := &ir.Call{Fn: i.Func}
+	for _, p := range f.Params {
+		call.Args = append(call.Args, ir.Window{Buf: p.Name, Idx: slices.Repeat([]ir.Expr{ir.Int(0)}, len(p.Shape))})
+	}
+	f.Body = &ir.For{Var: "i", Extent: 1, Kind: ir.Threads, Body: call}
+	return f.String()
+}
+
+// TestMatrices: GPUs multiply matrices of bits by "xor", or by "and" where they would emulate "xor".
+func TestMatrices(t *testing.T) {
+	for target, by := range map[string]string{"sm_80": "xor", "sm_87": "xor", "sm_90": "and"} {
+		text := string(build(t, matrices(t), target))
+		const product = "mma.sync.aligned.m16n8k%d.row.col.s32.b1.b1.s32.%s.popc"
+		n := map[string]int{"xor": 1, "and": 2}[by]          // of either operand's complement
+		for k, times := range map[int]int{256: 16, 128: 4} { // 9 taps of 4 words, for 4 times 8 filters
+			if got := strings.Count(text, fmt.Sprintf(product, k, by)); got != n*times {
+				t.Errorf("%s: %d products of %d bits, not %d", target, got, k, n*times)
+			}
+		}
+		if strings.Count(text, ".popc") != n*20 || !strings.Contains(text, ".reqntid 32") {
+			t.Errorf("%s: other products, or not 32 threads, in\n%s", target, text)
+		}
+	}
+}
+
 // TestAssembles: NVIDIA's assembler takes the text for each target, and no register is spilled.
 func TestAssembles(t *testing.T) {
 	ptxas, err := exec.LookPath("ptxas")
@@ -151,14 +186,24 @@ func TestAssembles(t *testing.T) {
 	}
 	for _, target := range gpus() {
 		t.Run(target, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "f.ptx")
-			if err := os.WriteFile(path, build(t, source, target), 0o600); err != nil {
+			tg, err := targets.Lookup(target)
+			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := exec.CommandContext(t.Context(), ptxas, "-v", "-arch="+target, path, "-o", filepath.Join(dir, "f.cubin")).CombinedOutput()
-			if err != nil || strings.Count(string(out), " 0 bytes spill stores") != 2 {
-				t.Errorf("%v\n%s", err, out)
+			kernels := map[string]int{source: 2}
+			if tg.Has(targets.BitMatrices) {
+				kernels[matrices(t)] = 1
+			}
+			for source, n := range kernels {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "f.ptx")
+				if err := os.WriteFile(path, build(t, source, target), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				out, err := exec.CommandContext(t.Context(), ptxas, "-v", "-arch="+target, path, "-o", filepath.Join(dir, "f.cubin")).CombinedOutput()
+				if err != nil || strings.Count(string(out), " 0 bytes spill stores") != n {
+					t.Errorf("%v\n%s", err, out)
+				}
 			}
 		})
 	}

@@ -38,12 +38,15 @@ func (k Kernel) Launch(symbol string) describe.Launch {
 type Phase struct {
 	Loops []*ir.For // of threads, outermost first; they number the threads of a block from 0
 	Body  ir.Stmt   // of a thread
-	whole ir.Stmt   // the phase where it stands in the Func
+	// Together is the number of threads that an iteration of Loops takes: 1, or ir.Func.Threads of
+	// the instructions, which are then all that Body does.
+	Together int
+	whole    ir.Stmt // the phase where it stands in the Func
 }
 
 // Threads is the number of threads that have work.
 func (p Phase) Threads() int {
-	n := 1
+	n := p.Together
 	for _, l := range p.Loops {
 		n *= l.Extent
 	}
@@ -199,6 +202,7 @@ func AsPhase(s ir.Stmt) (p Phase, ok bool) {
 				}
 			}
 		}
+		p.Together = threadsOfCall(p.Body)
 		return p, true
 	}
 	if !ir.HasLoop(s, onDevice) && !hasBarrier(s) && !hasShared(s) {
@@ -209,7 +213,7 @@ func AsPhase(s ir.Stmt) (p Phase, ok bool) {
 					"a device has no such loops")
 			}
 		}
-		return Phase{Body: s, whole: s}, !comment
+		return Phase{Body: s, whole: s, Together: threadsOfCall(s)}, !comment
 	}
 	switch s := s.(type) {
 	case *ir.For:
@@ -229,6 +233,34 @@ func AsPhase(s ir.Stmt) (p Phase, ok bool) {
 		}
 	}
 	return p, false
+}
+
+// threadsOfCall is the number of threads that run the instructions of a phase together. The phase
+// can do nothing else, as all of them would do it.
+func threadsOfCall(s ir.Stmt) int {
+	n, other := 1, ""
+	for t := range ir.Stmts(s) {
+		switch t := t.(type) {
+		case *ir.Call:
+			n = max(n, t.Fn.Threads)
+			if t.Fn.Threads == 0 {
+				other = "@" + t.Fn.Name
+			}
+		case *ir.Store:
+			other = "a store to %" + t.Buf
+		case *ir.Alloc:
+			other = "an alloc of %" + t.Buf.Name
+		case *ir.If:
+			if ir.ReadsMemory(t.Cond) {
+				other = "a condition that reads memory"
+			}
+		}
+	}
+	if n > 1 && other != "" {
+		misplaced("call", "compute it in a nest of its own",
+			"%d threads run an instruction together, and beside it is %s", n, other)
+	}
+	return n
 }
 
 func hasBarrier(s ir.Stmt) bool {

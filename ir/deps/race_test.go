@@ -11,6 +11,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/deps"
 	"ripc/ir/interp"
+	"ripc/ir/irtext"
 )
 
 // deviceFunc draws a kernel of blocks: phases with threads in several shapes, which read and write a shared buffer and a parameter,
@@ -210,6 +211,38 @@ func sameInAnyOrder(t *rapid.T, f *ir.Func) {
 			if d := difftest.Diff(want[i], args[i], f.Params[i].Buffer); d != "" {
 				t.Fatalf("order %d: %s\n%s", o, d, f)
 			}
+		}
+	}
+}
+
+// TestTogether: an iteration around an instruction of 32 threads takes as many, and does nothing else.
+func TestTogether(t *testing.T) {
+	const head = `instr @i(out %c: i32[1], %x: i32[1]) threads=32 {
+  for %l in 0:1 {
+    %c[%l] += %x[%l]
+  }
+}
+func @f(%x: i32[8], out %c: i32[8], out %y: i32[8]) {
+  for %i in 0:8 thread {
+`
+	for _, c := range []struct{ body, want string }{
+		{"call @i(%c[%i], %x[%i])", "256"},
+		{"if %i < 7 { call @i(%c[%i], %x[%i]) }", "256"},
+		{"%y[%i] = 1i32", "8"},
+		{"call @i(%c[%i], %x[%i]) %y[%i] = 1i32", "call: @f: 32 threads run an instruction together, and beside it is a store to %y\n    help: compute it in a nest of its own"},
+		{"if %x[%i] > 0i32 { call @i(%c[%i], %x[%i]) }", "call: @f: 32 threads run an instruction together, and beside it is a condition that reads memory\n    help: compute it in a nest of its own"},
+	} {
+		file, err := irtext.Parse("f", []byte(head+c.body+"}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := deps.DeviceOf(file.Funcs[len(file.Funcs)-1])
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(d.Kernels[0].Threads)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.body, got, c.want)
 		}
 	}
 }

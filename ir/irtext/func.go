@@ -24,6 +24,10 @@ func (p *parser) function() *ir.Func {
 		}
 		f.Params = append(f.Params, q)
 	})
+	if p.accept("threads") {
+		p.expect("=")
+		f.Threads = int(p.size64("a number of threads"))
+	}
 	f.Body = p.body()
 	p.fn, p.bufs, p.vars = "", nil, nil
 	p.funcs[f.Name] = f

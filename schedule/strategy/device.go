@@ -114,6 +114,66 @@ func (b *builder) pairSums(home string) {
 	b.must(steps.Tensorize(lane, b.threadPair().Func))
 }
 
+// tiles computes tiles of sums by products of matrices of bits, which the threads of a warp share.
+func tiles() Strategy {
+	return Strategy{
+		Name: "tiles", Text: "tiles of sums by products of matrices, and a warp for each", Machine: Device,
+		Applies: func(l *Layer) (bool, string) {
+			return len(l.matrixTiles()) > 0, "no product of matrices has its taps, words and channels"
+		},
+		Knobs: func(l *Layer) []Knob {
+			rows := 0
+			var columns []int
+			for _, i := range l.matrixTiles() {
+				rows, columns = max(rows, l.sum.extent(ir.Row)/i.Rows), append(columns, i.Positions)
+			}
+			return []Knob{threadsKnob(l), {tileW, "columns of a tile", slices.Compact(columns)},
+				{tileH, "tiles of a block", divisorsUpTo(rows, 16)}}
+		},
+		build: buildTiles,
+	}
+}
+
+// matrixTiles lists the products of matrices that make sums of l.
+func (l *Layer) matrixTiles() []isa.Instr {
+	rows, cols, taps := l.sum.extent(ir.Row), l.sum.extent(ir.Col), l.sum.extent(ir.TapRow)
+	if !l.countsDifferences || !l.pad.exists() || l.mean.exists() || l.pool.exists() || rows < 2 ||
+		l.sum.loops[ir.Plane] != nil || len(l.buffers[l.sum.buf].Shape) != 4 {
+		return nil
+	}
+	stride := (l.pad.extent(ir.Row) - taps) / (rows - 1)
+	return slices.DeleteFunc(isa.Query(isa.XorCountMatrix, l.Target), func(i isa.Instr) bool {
+		return rows%i.Rows != 0 || cols%i.Positions != 0 || taps != i.Taps || l.sum.extent(ir.TapCol) != i.Taps ||
+			l.sum.extent(ir.Reduce) != i.Words || l.sum.extent(ir.Channel)%i.Lanes != 0 || stride != i.Stride
+	})
+}
+
+func buildTiles(b *builder, v Values) {
+	all := b.matrixTiles()
+	i := all[slices.IndexFunc(all, func(i isa.Instr) bool { return i.Positions == v[tileW] })]
+	at, in := b.divide(b.out.loop(ir.Row), i.Rows*v[tileH])
+	outer, inner := b.divide(b.out.loop(ir.Col), i.Positions)
+	b.reorder(at, outer, in, inner)
+	for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
+		b.must(steps.ComputeAt(buf, outer))
+	}
+	b.placeCopies(outer)
+	row, col := b.sum.loop(ir.Row), b.sum.loop(ir.Col)
+	if b.find(row) == nil {
+		row = b.wrapLoop(col)
+	}
+	high, row := b.divide(row, i.Rows)
+	tile, channel := b.divide(b.sum.loop(ir.Channel), i.Lanes)
+	b.reorder(high, tile, row, col, channel)
+	b.must(steps.Pack(b.sum.buf, i.Lanes, steps.WholeDim(0), steps.Outer(3), steps.WholeDim(1), steps.WholeDim(2),
+		steps.Inner(3)))
+	d := func(a ir.Axis) int { return slices.Index(b.weightDims, a) }
+	b.must(steps.Pack(b.weights, i.Lanes, steps.Outer(d(ir.Channel)), steps.WholeDim(d(ir.TapRow)),
+		steps.WholeDim(d(ir.TapCol)), steps.Inner(d(ir.Channel)), steps.WholeDim(d(ir.Reduce))))
+	b.must(steps.Tensorize(row, i.Func))
+	b.bindKernels(outer, v[threads])
+}
+
 // channelLanes is rows with a thread for each channel. Threads that write words get the bits of
 // others from shared memory.
 func channelLanes() Strategy {
@@ -518,6 +578,12 @@ func (b *builder) sinkGuards(outer string) string {
 func (b *builder) bindNest(outer string, threads int, around ir.LoopKind) {
 	if b.err != nil {
 		return
+	}
+	for s := range ir.Stmts(b.find(outer).Body) {
+		if c, ok := s.(*ir.Call); ok && c.Fn.Threads > 0 {
+			threads = max(1, threads/c.Fn.Threads)
+			break
+		}
 	}
 	for chain := b.independentLoops(outer); len(chain) > 0; chain = chain[:len(chain)-1] {
 		before := b.draft

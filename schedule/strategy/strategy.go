@@ -87,7 +87,7 @@ const (
 func All() []Strategy {
 	all := []Strategy{words(), pairs(), carryTree(), carrySave(), byteLanes(), tables(), acrossTables(), dots(),
 		dotChannels(), floats(), fmaRows(),
-		plain(), oneBlock(), splitSums(), rows(), pairRows(), pixels(), channelLanes(), kernels()}
+		plain(), oneBlock(), splitSums(), tiles(), rows(), pairRows(), pixels(), channelLanes(), kernels()}
 	for i, s := range all {
 		all[i].Applies = func(l *Layer) (bool, string) {
 			if s.Machine != machineOf(l.Target) {

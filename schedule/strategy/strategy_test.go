@@ -831,6 +831,9 @@ func layers() map[string]*ir.Func {
 		"dot_stem":   dots("", 112, 3, 64, 3, 2),
 		"dot_signed": dots("aarch64", 13, 64, 256, 3, 1),
 		"dot_floats": testlayer.Integers(layer(14, 32, 64, 3, 1, 0), targets.Target{Arch: "aarch64"}, layout.Dot, ir.Unipolar, 8, 1, 14, 14, ops.Slice{}),
+		"tiles":      conv(4, 128, 64, 3, 1, 1), // of matrices
+		"tiles_s2":   conv(8, 64, 32, 3, 2, 1),
+		"tiles_7":    conv(7, 256, 32, 3, 1, 1),
 		"few":        few(layout.PopcountDense, 33, 96, 1),
 		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
 		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, 0, ops.Slice{}),

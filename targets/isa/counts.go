@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/ir"
+	"ripc/targets"
 )
 
 // xorCounts are of XorCount. No strategy asks for them: they are for schedules that are written by
@@ -37,6 +38,40 @@ func xorCountPairs() []Instr {
 	vector.Lanes, thread.Lanes = 16, 1
 	return []Instr{avx512().with("avx512vpopcntdq").instr(f, vector, nil), nv().instr(f, thread, nil)}
 }
+
+// MatrixTiles lists the tiles of XorCountMatrix, the largest first: rows and columns of at most the
+// 16 rows of a matrix.
+func MatrixTiles() [][2]int { return [][2]int{{4, 4}, {2, 7}, {1, 7}} }
+
+// xorCountMatrices are of XorCountMatrix.
+func xorCountMatrices() (all []Instr) {
+	f := family{
+		"${cpu}_matrix_xor_cnt_${rows}x${positions}x${taps}x${words}x${lanes}_s${stride}",
+		"out %acc: i32[$rows, $positions, $lanes], %x: u32[$high, $wide, $words], %w: u32[$taps, $taps, $lanes, " +
+			"$words]",
+		"p:$rows q:$positions l:$lanes",
+		"%acc[%p, %q, %l] = 0i32 for %i in 0:$taps { for %j in 0:$taps { for %c in 0:$words { %acc[%p, %q, %l] += " +
+			"cast<i32>(popcount(%x[%p * $stride + %i, %q * $stride + %j, %c] ^ %w[%i, %j, %l, %c])) } } }",
+	}
+	for _, tile := range MatrixTiles() {
+		for _, taps := range []int{1, 3, 5} {
+			for _, words := range []int{1, 2, 4, 8, 16} {
+				for stride := 1; stride <= 2; stride++ {
+					i := Instr{Meaning: XorCountMatrix, Rows: tile[0], Positions: tile[1], Taps: taps, Words: words,
+						Lanes: 32, Stride: stride, Type: ir.I32}
+					i = nv().with(targets.BitMatrices).instr(f, i, values{"high": (tile[0]-1)*stride + taps,
+						"wide": (tile[1]-1)*stride + taps})
+					i.Func.Threads = warp
+					all = append(all, i)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// warp is the number of threads that run in step on NVIDIA's GPUs.
+const warp = 32
 
 // xorCountTiles are of XorCountTile, with the 4 bytes of a word as 2 by 2. A register holds 4
 // filters.

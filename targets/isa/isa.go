@@ -51,6 +51,9 @@ const (
 	// for several positions: acc[p, l] += popcount(x[r, p+t, c] ^ w[r, t, c, l]), with r < Rows and
 	// t < Taps.
 	XorCountWindow
+	// XorCountMatrix is acc[p, q, l] = the sum of popcount(x[p*Stride+i, q*Stride+j, c] ^ w[i, j,
+	// l, c]), with i, j < Taps and all c. A warp computes it for p < Rows and q < Positions.
+	XorCountMatrix
 	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes:
 	// x[4s+k] * w[s, l, k].
 	DotBytes
@@ -109,7 +112,7 @@ type Instr struct {
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row,
 	// and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow;
 	// WidenAddMemory has Positions where it adds to those of such a row. FmaRow has Positions, Taps
-	// and a Stride, DotChannels Positions and a Stride.
+	// and a Stride, DotChannels Positions and a Stride, XorCountMatrix all but Groups.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
 	Together                              int // of DotChannels: products that are added up in 16 bits
@@ -144,7 +147,7 @@ func ofArch(arch string) []Instr {
 	case "thumb":
 		return ofThumb()
 	case "nvptx64":
-		return slices.DeleteFunc(xorCountPairs(), func(i Instr) bool { return i.Arch != arch })
+		return ofNV()
 	}
 	return nil
 }
@@ -170,6 +173,7 @@ var (
 			fmaRows(c.with("vfp4"), 2), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
+	ofNV    = sync.OnceValue(func() []Instr { return append(xorCountPairs()[1:], xorCountMatrices()...) })
 )
 
 // byteLanes are the instructions that count words in lanes of bytes, which additions of neighbours

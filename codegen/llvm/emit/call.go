@@ -40,7 +40,8 @@ func (e *emitter) instruction(f *ir.Func) {
 	if slices.ContainsFunc(e.instrs, func(i instruction) bool { return i.name == f.Name }) {
 		return
 	}
-	function, err := isa.FunctionOf(f, isa.Core{InOrder: e.row.InOrder(), SlowPairSums: e.row.SlowPairSums})
+	function, err := isa.FunctionOf(f, isa.Core{InOrder: e.row.InOrder(), SlowPairSums: e.row.SlowPairSums,
+		AndProducts: e.target.Device.Matrix == "and"})
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}

@@ -133,7 +133,11 @@ func (e *emitter) deviceStmt(s ir.Stmt) bool {
 	work, end := e.block("phase"), e.block("endphase")
 	e.b().NewCondBr(e.b().NewICmp(enum.IPredULT, d.tid, imm(ir.I32, int64(p.Threads())).v), work, end)
 	e.start(work)
-	e.positions(p.Loops, d.tid)
+	number := d.tid
+	if p.Together > 1 {
+		number = e.b().NewUDiv(number, imm(ir.I32, int64(p.Together)).v)
+	}
+	e.positions(p.Loops, number)
 	d.inPhase = true
 	e.stmt(p.Body)
 	d.inPhase = false

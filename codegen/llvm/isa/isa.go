@@ -46,6 +46,7 @@ func (d Declaration) String() string {
 type Core struct {
 	InOrder      bool // takes instructions in their order
 	SlowPairSums bool // targets.Target.SlowPairSums
+	AndProducts  bool // products of matrices of bits are by "and", not by "xor"
 }
 
 // FunctionOf is the function of instruction f for a core. It fails with *ir.Error if targets/isa
@@ -79,8 +80,8 @@ func function(i isa.Instr, core Core) Function {
 func writers() map[isa.Meaning]func(*code) {
 	return map[isa.Meaning]func(*code){
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile,
-		isa.XorCountWindow: xorCountWindow,
-		isa.DotBytes:       dotBytes, isa.DotPairs: dotPairs, isa.DotChannels: dotChannels,
+		isa.XorCountWindow: xorCountWindow, isa.XorCountMatrix: xorCountMatrix,
+		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.DotChannels: dotChannels,
 		isa.AddPairs: addPairs, isa.PackCompare: packCompare,
 		isa.PackLess: packLess,
 		isa.Clear:    clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp,
