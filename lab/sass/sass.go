@@ -91,8 +91,9 @@ func pipeOf(op string) pipe {
 	return others
 }
 
-// loop is an innermost loop.
+// loop is an innermost loop, or a kernel without any.
 type loop struct {
+	whole        bool // a kernel
 	instructions int
 	counts       [pipes]int
 	calls        int
@@ -122,7 +123,7 @@ var (
 )
 
 // kernelsOf reads a text of nvdisasm. A branch back ends a loop. Loops with loops in them are left
-// out.
+// out. A kernel without loops counts as one.
 func kernelsOf(text string) (all []kernel) {
 	var ops []string
 	labels := map[string]int{}
@@ -136,14 +137,17 @@ func kernelsOf(text string) (all []kernel) {
 			if slices.ContainsFunc(spans, func(o [2]int) bool { return o != s && o[0] >= s[0] && o[1] <= s[1] }) {
 				continue
 			}
-			l := loop{instructions: s[1] - s[0]}
-			for _, op := range ops[s[0]:s[1]] {
-				l.counts[pipeOf(op)]++
-				if strings.HasPrefix(op, "CALL") {
-					l.calls++
+			k.loops = append(k.loops, countPipes(ops[s[0]:s[1]]))
+		}
+		if len(spans) == 0 { // behind the last exit is padding
+			for n := len(ops); n > 0; n-- {
+				if strings.HasPrefix(ops[n-1], "EXIT") {
+					l := countPipes(ops[:n])
+					l.whole = true
+					k.loops = append(k.loops, l)
+					break
 				}
 			}
-			k.loops = append(k.loops, l)
 		}
 		slices.SortStableFunc(k.loops, func(a, b loop) int { return cmp.Compare(b.cycles(), a.cycles()) })
 		ops, labels, spans = nil, map[string]int{}, nil
@@ -165,6 +169,17 @@ func kernelsOf(text string) (all []kernel) {
 	}
 	end()
 	return all
+}
+
+func countPipes(ops []string) loop {
+	l := loop{instructions: len(ops)}
+	for _, op := range ops {
+		l.counts[pipeOf(op)]++
+		if strings.HasPrefix(op, "CALL") {
+			l.calls++
+		}
+	}
+	return l
 }
 
 var (
@@ -205,8 +220,12 @@ func report(w io.Writer, log, text string) error {
 
 // String returns the counts, and the cycles for each word or product of matrices.
 func (l loop) String() string {
-	s := fmt.Sprintf("longest loop: %d instructions: %d popcounts, %d integer, %d memory, %d matrix; "+
-		"%.1f cycles of a warp", l.instructions, l.counts[popcounts], l.counts[integers], l.counts[memory],
+	name := "longest loop"
+	if l.whole {
+		name = "no loop"
+	}
+	s := fmt.Sprintf("%s: %d instructions: %d popcounts, %d integer, %d memory, %d matrix; "+
+		"%.1f cycles of a warp", name, l.instructions, l.counts[popcounts], l.counts[integers], l.counts[memory],
 		l.counts[matrices], l.cycles())
 	if n := l.counts[popcounts]; n > 0 {
 		s += fmt.Sprintf(", %.2f a popcount", l.cycles()/float64(n))
