@@ -269,6 +269,9 @@ func (w *writer) store(s *ir.Store) {
 }
 
 func (w *writer) call(s *ir.Call) {
+	if w.u.device {
+		w.fail("call @"+s.Fn.Name, "devices of OpenCL have no instructions of their own")
+	}
 	if len(s.Args) != len(s.Fn.Params) {
 		w.fail("call @"+s.Fn.Name, "%d operands for %d parameters", len(s.Args), len(s.Fn.Params))
 	}

@@ -1,6 +1,7 @@
 package opencl_test
 
 import (
+	"strings"
 	"testing"
 
 	"ripc/codegen/opencl"
@@ -53,4 +54,29 @@ func TestText(t *testing.T) {
 		t.Errorf("launches %+v", k.Launches)
 	}
 	golden.Check(t, "testdata/f.cl", k.Text)
+}
+
+// TestCall: kernels have no instructions, so a call is refused before a driver's compiler sees it.
+func TestCall(t *testing.T) {
+	f, err := irtext.ParseFunc("f.ripir", []byte(`instr @i(out %c: i32[1], %x: i32[1]) {
+  for %l in 0:1 {
+    %c[%l] = %x[%l]
+  }
+}
+func @f(%x: i32[8], out %c: i32[8]) {
+  for %i in 0:8 thread {
+    call @i(%c[%i], %x[%i])
+  }
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := targets.Lookup("mali-t860")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (opencl.Backend{}).Kernel(f, "f", m, nil); err == nil || !strings.Contains(err.Error(), "devices of OpenCL have no instructions") {
+		t.Error(err)
+	}
 }
