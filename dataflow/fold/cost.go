@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"ripc/dataflow"
 	"ripc/targets/fpga"
@@ -39,10 +40,12 @@ type Model struct {
 	Tool   string `json:"tool"` // that synthesized
 	Date   string `json:"date"`
 	Units  int    `json:"units"` // it was fitted to
-	// BlockFrom is the least number of bits for which a memory that is written takes block RAM.
-	// ProductFrom is the least number of bits of both factors for which products take multipliers.
-	BlockFrom   int `json:"block_from"`
-	ProductFrom int `json:"product_from"`
+	// BlockFrom is the least number of small memories in logic, for one block, from which on a
+	// memory that is written takes block RAM. TableFrom is that of a table's bits. ProductFrom is
+	// the least number of bits of both factors for which products take multipliers.
+	BlockFrom   float64 `json:"block_from"`
+	TableFrom   float64 `json:"table_from"`
+	ProductFrom float64 `json:"product_from"`
 	// LUTs and FFs are the cells for 1 of a term, by module and term.
 	LUTs map[string]map[string]float64 `json:"luts"`
 	FFs  map[string]map[string]float64 `json:"ffs"`
@@ -74,13 +77,11 @@ type estimator struct {
 	block float64
 }
 
-// memory is a memory that a unit writes.
+// memory is a memory of a unit.
 type memory struct{ depth, width int }
 
-func (m memory) bits() int { return m.depth * m.width }
-
-// memoryOf is the memory of a unit besides those of weights and thresholds.
-func memoryOf(u *dataflow.Unit) memory {
+// written is the memory that a unit writes.
+func written(u *dataflow.Unit) memory {
 	switch u.Module {
 	case "fifo":
 		return memory{u.Int("D"), u.Int("W")}
@@ -96,8 +97,33 @@ func memoryOf(u *dataflow.Unit) memory {
 	return memory{}
 }
 
-// WrittenBits is the number of bits of the memory that a unit writes.
-func WrittenBits(u *dataflow.Unit) int { return memoryOf(u).bits() }
+// tableOf is the memory of a unit with a table, one of those that a lookup has for each element.
+func tableOf(u *dataflow.Unit) memory {
+	switch u.Module {
+	case "lookup":
+		return memory{1 << u.Int("A"), u.Int("O")}
+	case "flip":
+		return memory{u.Int("F"), u.Int("W")}
+	}
+	return memory{}
+}
+
+// Written and Tabled are the sizes of a unit's memory that decide whether it takes block RAM: for
+// one block, the small memories in logic of one that is written, and the bits of a table.
+func Written(u *dataflow.Unit, f fpga.Family) float64 {
+	m := written(u)
+	return ratio(tiles(f.LogicRAM, m.depth, m.width), m, f)
+}
+
+func Tabled(u *dataflow.Unit, f fpga.Family) float64 {
+	m := tableOf(u)
+	return ratio(m.depth*m.width, m, f)
+}
+
+// ratio is size for one of the block RAMs that m takes.
+func ratio(size int, m memory, f fpga.Family) float64 {
+	return float64(size) / float64(max(1, tiles(f.Shapes, m.depth, m.width)))
+}
 
 // Terms are the counts that a unit's cells are in proportion to: of every unit the bits of its
 // streams, of its memory in logic and of the counters that its parameters bound; of an MVU the
@@ -110,20 +136,22 @@ func (m *Model) Terms(u *dataflow.Unit, f fpga.Family) map[string]float64 {
 	for _, s := range u.Out {
 		t["out"] += float64(s.Width())
 	}
-	if x := memoryOf(u); x.bits() < m.BlockFrom {
+	if x := written(u); Written(u, f) < m.BlockFrom {
 		t["memory"] = float64(tiles(f.LogicRAM, x.depth, x.width))
+		t["muxed"] = float64((x.depth - 1) / f.LogicRAM[len(f.LogicRAM)-1].Depth * x.width)
+	}
+	if x := tableOf(u); Tabled(u, f) < m.TableFrom {
+		t["table"] = float64(max(1, u.Int("L"))) * rom(f, x.depth, x.width)
 	}
 	if u.Module != "mvu" {
 		switch in, out := u.Int("IW"), u.Int("OW"); {
 		case in > out:
-			t["split"] = float64(in)
+			t["split"], t["shifted"] = float64(in), float64(in-2*out)
 		case out > in:
 			t["joined"] = float64(out)
 		}
-		for _, p := range u.Params {
-			if v, ok := p.Value.(int); ok && v > 1 {
-				t["counters"] += float64(bits.Len(uint(v - 1)))
-			}
+		for _, name := range strings.Fields("D F FG FA FB IX IY OX OY KX KY ROWS K N") {
+			t["counters"] += float64(bits.Len(uint(max(1, u.Int(name)) - 1)))
 		}
 		return t
 	}
@@ -195,7 +223,7 @@ func CountedBits(n, planes int) (all int) {
 
 // multiplies reports whether the products of an MVU take multipliers.
 func (m *Model) multiplies(u *dataflow.Unit) bool {
-	return u.Module == "mvu" && u.Int("WB") > 1 && u.Int("XB")+u.Int("WB") >= m.ProductFrom
+	return u.Module == "mvu" && u.Int("WB") > 1 && float64(u.Int("XB")+u.Int("WB")) >= m.ProductFrom
 }
 
 // Price is the cost of a unit. Blocks are those of its memories.
@@ -206,11 +234,14 @@ func (m *Model) Price(u *dataflow.Unit, f fpga.Family) Cost {
 		c.LUTs += terms[term] * m.LUTs[u.Module][term]
 		c.FFs += terms[term] * m.FFs[u.Module][term]
 	}
-	if x := memoryOf(u); x.bits() > 0 && x.bits() >= m.BlockFrom {
-		c.Blocks += float64(blocksOf(f, x.depth, x.width))
+	if x := written(u); x.depth > 0 && Written(u, f) >= m.BlockFrom {
+		c.Blocks += float64(tiles(f.Shapes, x.depth, x.width))
+	}
+	if x := tableOf(u); x.depth > 0 && Tabled(u, f) >= m.TableFrom {
+		c.Blocks += float64(u.Int("L") * tiles(f.Shapes, x.depth, x.width))
 	}
 	if u.Int("WBLK") == 1 {
-		c.Blocks += float64(blocksOf(f, u.Int("SF")*u.Int("NB"), u.Int("PE")*u.Int("SIMD")*u.Int("WB")))
+		c.Blocks += float64(tiles(f.Shapes, u.Int("SF")*u.Int("NB"), u.Int("PE")*u.Int("SIMD")*u.Int("WB")))
 	}
 	if m.multiplies(u) {
 		c.DSPs = float64(u.Int("PE") * u.Int("SIMD"))
@@ -218,18 +249,13 @@ func (m *Model) Price(u *dataflow.Unit, f fpga.Family) Cost {
 	return c
 }
 
-// blocksOf is the number of block RAMs of a memory.
-func blocksOf(f fpga.Family, depth, width int) int {
+// tiles is the least number of memories of one of the shapes that a memory takes.
+func tiles(shapes []fpga.RAMShape, depth, width int) int {
 	best := math.MaxInt
-	for _, s := range f.Shapes {
-		best = min(best, tiles(s, depth, width))
+	for _, s := range shapes {
+		best = min(best, (depth+s.Depth-1)/s.Depth*((width+s.Width-1)/s.Width))
 	}
 	return best
-}
-
-// tiles is the number of memories of a shape that one of another shape takes.
-func tiles(s fpga.RAMShape, depth, width int) int {
-	return (depth + s.Depth - 1) / s.Depth * ((width + s.Width - 1) / s.Width)
 }
 
 // rom is the LUTs of a memory in logic: for each bit a tree with the bits in its leaves, and

@@ -1,18 +1,20 @@
-// Package fpga makes the models by which accelerators are sized before synthesis.
+// Package fpga makes the models by which accelerators are sized before synthesis, and counts the
+// cells of accelerators.
 package fpga
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,27 +34,27 @@ import (
 	"ripc/targets/fpga"
 )
 
-// Command returns the command fpga.
+// Command returns the command fpga, with its commands.
 func Command() *cobra.Command {
-	c := &cobra.Command{Use: "fpga", Short: "make the models of the sizes of accelerators"}
-	c.AddCommand(fitCommand(), coresCommand())
+	c := &cobra.Command{Use: "fpga", Short: "count the cells of accelerators, and make the models that estimate them"}
+	c.AddCommand(fitCommand(), countCommand(), coresCommand())
 	return c
 }
 
 // fitCommand returns the command that fits the models.
 func fitCommand() *cobra.Command {
-	var family string
-	draws, most, kept := 2, len(networks()), false
+	var family, only string
+	draws, kept := 2, false
 	c := &cobra.Command{Use: "fit", Short: "synthesize units, and fit the model of a family's cells to them",
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			wanted, err := regexp.Compile(only)
+			if err != nil {
+				return err
+			}
 			for _, f := range fpga.Families() {
-				if most < 1 || most > len(networks()) || draws < 1 {
-					return fmt.Errorf("give at least 1 draw, and 1 to %d networks", len(networks()))
-				}
 				if f.Name == family || family == "" && f.Like == "" {
-					var err error
 					if !kept {
-						err = synthesizeDraws(c.Context(), f, networks()[:most], draws, c.OutOrStdout())
+						err = synthesizeDraws(c.Context(), f, wanted, draws, c.OutOrStdout())
 					}
 					if err == nil {
 						err = fit(c.Context(), f, c.OutOrStdout())
@@ -67,7 +69,7 @@ func fitCommand() *cobra.Command {
 	c.Flags().StringVar(&family, "family", "", "the only family to fit; all without it")
 	c.Flags().IntVar(&draws, "draws", draws, "designs of each network, with folds drawn at random")
 	c.Flags().BoolVar(&kept, "kept", false, "fit to the units of the last time, without synthesis")
-	c.Flags().IntVar(&most, "networks", most, "the first networks of the list")
+	c.Flags().StringVar(&only, "only", "", "synthesize only networks that match a regular expression")
 	return c
 }
 
@@ -75,17 +77,19 @@ func fitCommand() *cobra.Command {
 func networks() []string {
 	return []string{"fpga/every.json", "architectures/finn_mlp4_w1a1.onnx", "architectures/finn_mlp4_w1a2.onnx",
 		"architectures/keywords.onnx", "qonnx/brevitas_w2perchan_a4_dw.onnx", "qonnx/fire_concat_w1_a2.onnx",
-		"fpga/mlp4.json", "integers/tfl_block_s8.tflite", "architectures/bnn.onnx", "twin/unipolar2.json",
+		"fpga/joins.json", "twin/shortcuts.json", "architectures/spelled_where.onnx", "fpga/mlp4.json",
+		"integers/tfl_block_s8.tflite", "architectures/bnn.onnx", "twin/unipolar2.json",
 		"architectures/finn_cnv4_w1a2.onnx", "architectures/finn_cnv4_w2a2.onnx"}
 }
 
 // sample is a synthesized unit, as the store keeps it.
 type sample struct {
-	Module string                `json:"module"`
-	Params map[string]int        `json:"params"`
-	In     []int                 `json:"in"` // bits of its streams
-	Out    []int                 `json:"out"`
-	Used   map[fpga.Resource]int `json:"used"`
+	Network string                `json:"network,omitempty"`
+	Module  string                `json:"module"`
+	Params  map[string]int        `json:"params"`
+	In      []int                 `json:"in"` // bits of its streams
+	Out     []int                 `json:"out"`
+	Used    map[fpga.Resource]int `json:"used"`
 }
 
 func newSample(u *dataflow.Unit, used map[fpga.Resource]int) sample {
@@ -176,10 +180,37 @@ func synthesize(ctx context.Context, d *dataflow.Design, f fpga.Family) ([]sampl
 	return all, nil
 }
 
-// synthesizeDraws draws designs of each network, and stores their units.
-func synthesizeDraws(ctx context.Context, f fpga.Family, networks []string, draws int, w io.Writer) error {
-	var all []sample
-	for i, name := range networks {
+// synthesizeDraws draws designs of each wanted network, and makes those of tables. It stores their
+// units.
+func synthesizeDraws(ctx context.Context, f fpga.Family, wanted *regexp.Regexp, draws int, w io.Writer) error {
+	all, err := figures.ReadLines[sample](store(f))
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(s sample) bool { return wanted.MatchString(s.Network) })
+	add := func(name string, d *dataflow.Design) error {
+		some, err := synthesize(ctx, d, f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, x := range some {
+			x.Network = name
+			all = append(all, x)
+		}
+		fmt.Fprintf(w, "%s: %s, %d units\n", f.Name, name, len(all))
+		return nil
+	}
+	for _, d := range tables() {
+		if name := d.Graph.Name; wanted.MatchString(name) {
+			if err := add(name, d); err != nil {
+				return err
+			}
+		}
+	}
+	for i, name := range networks() {
+		if !wanted.MatchString(name) {
+			continue
+		}
 		load := func(ctx context.Context) (*graph.Graph, error) {
 			return models.Load(ctx, filepath.Join("testdata", name), compile.Options{})
 		}
@@ -196,18 +227,40 @@ func synthesizeDraws(ctx context.Context, f fpga.Family, networks []string, draw
 			if d == nil {
 				break // its thresholds alone are too large
 			}
-			some, err := synthesize(ctx, d, f)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+			if err := add(name, d); err != nil {
+				return err
 			}
-			all = append(all, some...)
-			fmt.Fprintf(w, "%s: %s, %d units\n", f.Name, name, len(all))
 		}
 	}
-	if err := os.Remove(store(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	return replaceLines(store(f), all)
+}
+
+// tables are designs of one lookup, for sums of two numbers of half the bits.
+func tables() (all []*dataflow.Design) {
+	for _, s := range []struct{ lanes, in, out int }{{1, 4, 2}, {4, 4, 3}, {2, 6, 2}, {1, 16, 8}} {
+		d := &dataflow.Design{Segment: &dataflow.Segment{Graph: &graph.Graph{Name: "tables"}}}
+		d.First = &dataflow.Stream{Name: "x", Bits: s.in, Lanes: s.lanes}
+		d.Last = &dataflow.Stream{Name: "y", Bits: s.out, Lanes: s.lanes}
+		u := &dataflow.Unit{Module: "lookup", Name: "table", In: []*dataflow.Stream{d.First},
+			Out: []*dataflow.Stream{d.Last}, ROMs: []dataflow.ROM{{Suffix: "_t.hex"}}}
+		u.Params = []dataflow.Param{{Name: "L", Value: s.lanes}, {Name: "A", Value: s.in}, {Name: "O", Value: s.out},
+			{Name: "FILE", Value: u.Name}}
+		for at := range 1 << s.in {
+			half := s.in / 2
+			sum := at>>half + at&(1<<half-1)
+			u.ROMs[0].Words = append(u.ROMs[0].Words, dataflow.Word{Width: s.out,
+				Fields: []int64{int64(sum << s.out >> (half + 1))}})
+		}
+		d.Streams, d.Units = []*dataflow.Stream{d.First, d.Last}, []*dataflow.Unit{u}
+		all = append(all, d)
 	}
-	return figures.AppendLines(store(f), all)
+	return all
+}
+
+// replaceLines writes values as the lines of a file.
+func replaceLines[T any](path string, all []T) error {
+	var text bytes.Buffer
+	return errors.Join(figures.WriteLines(&text, all), os.WriteFile(path, text.Bytes(), 0o644))
 }
 
 // fit writes the model of a family, of its stored samples.
@@ -221,13 +274,18 @@ func fit(ctx context.Context, f fpga.Family, w io.Writer) error {
 		return err
 	}
 	m := &fold.Model{Family: f.Name, Tool: "yosys " + version, Date: time.Now().Format(time.DateOnly), Units: len(all)}
-	m.BlockFrom = split(all, func(s sample) (int, bool, bool) {
-		n := fold.WrittenBits(s.unit())
-		return n, s.Used[fpga.RAMKbits] > 0, n > 0 && s.Module != "mvu"
+	blocks := func(s sample) bool { return s.Used[fpga.RAMKbits] > 0 }
+	m.BlockFrom = split(all, func(s sample) (float64, bool, bool) {
+		n := fold.Written(s.unit(), f)
+		return n, blocks(s), n > 0 && s.Module != "mvu"
 	})
-	m.ProductFrom = split(all, func(s sample) (int, bool, bool) {
+	m.TableFrom = split(all, func(s sample) (float64, bool, bool) {
+		n := fold.Tabled(s.unit(), f)
+		return n, blocks(s), n > 0
+	})
+	m.ProductFrom = split(all, func(s sample) (float64, bool, bool) {
 		u := s.unit()
-		return u.Int("XB") + u.Int("WB"), s.Used[fpga.DSPs] > 0, u.Module == "mvu" && u.Int("WB") > 1
+		return float64(u.Int("XB") + u.Int("WB")), s.Used[fpga.DSPs] > 0, u.Module == "mvu" && u.Int("WB") > 1
 	})
 	m.LUTs = fitCells(m, all, f, fpga.LUTs, w)
 	m.FFs = fitCells(m, all, f, fpga.FFs, w)
@@ -236,15 +294,17 @@ func fit(ctx context.Context, f fpga.Family, w io.Writer) error {
 }
 
 // split is the least value from which on samples are in a class, with the fewest samples that
-// disagree. of says the value of a sample, whether it is in the class, and whether it counts.
-func split(all []sample, of func(sample) (value int, in, counts bool)) int {
-	values := map[int]bool{math.MaxInt32: true}
+// disagree: halfway between neighbours, the least value, or above all. of says the value of a
+// sample, whether it is in the class, and whether it counts.
+func split(all []sample, of func(sample) (value float64, in, counts bool)) float64 {
+	const none = math.MaxInt32
+	values := map[float64]bool{none: true}
 	for _, s := range all {
 		if v, _, counts := of(s); counts {
 			values[v] = true
 		}
 	}
-	best, fewest, before := 0, math.MaxInt, 0
+	best, fewest, before := 0., math.MaxInt, 0.
 	for _, at := range slices.Sorted(maps.Keys(values)) {
 		wrong := 0
 		for _, s := range all {
@@ -253,19 +313,13 @@ func split(all []sample, of func(sample) (value int, in, counts bool)) int {
 			}
 		}
 		if wrong < fewest {
-			best, fewest = halfway(before, at), wrong
+			if best, fewest = at, wrong; at < none && before > 0 {
+				best = (before + at) / 2
+			}
 		}
 		before = at
 	}
 	return best
-}
-
-// halfway is the mean of neighbouring samples, or the end of all.
-func halfway(before, at int) int {
-	if at == math.MaxInt32 {
-		return at
-	}
-	return (before + at + 1) / 2
 }
 
 // fitCells finds the cells of a resource for 1 of each term, by module, and prints how far they are

@@ -1,11 +1,14 @@
 package fpga
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"ripc/dataflow"
 	"ripc/dataflow/fold"
+	"ripc/internal/golden"
+	"ripc/lab/figures"
 	"ripc/targets/fpga"
 )
 
@@ -16,11 +19,12 @@ func TestSplit(t *testing.T) {
 		all = append(all, sample{Module: "fifo", Params: map[string]int{"D": d, "W": 8},
 			Used: map[fpga.Resource]int{fpga.RAMKbits: blocks}})
 	}
-	got := split(all, func(s sample) (int, bool, bool) {
-		return fold.WrittenBits(s.unit()), s.Used[fpga.RAMKbits] > 0, true
+	f, _ := fpga.Lookup("pynq-z2")
+	got := split(all, func(s sample) (float64, bool, bool) {
+		return fold.Written(s.unit(), f.Family), s.Used[fpga.RAMKbits] > 0, true
 	})
-	if got != (16*8+64*8)/2 {
-		t.Errorf("%d", got)
+	if got != (2+3)/2. { // 16 and 64 beats
+		t.Errorf("%g", got)
 	}
 }
 
@@ -35,4 +39,38 @@ func TestFit(t *testing.T) {
 	if got := fitCells(m, all, fpga.Families()[0], fpga.LUTs, &strings.Builder{})["fork2"]; got["in"] != 3 || got["unit"] != 5 {
 		t.Errorf("%v", got)
 	}
+}
+
+// TestEstimates: estimated LUTs are near those that Yosys counted, within 15 % for most, and the page has the counts.
+func TestEstimates(t *testing.T) {
+	const root = "../.."
+	counts, err := figures.ReadLines[count](filepath.Join(root, countsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := estimates(t.Context(), counts, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Error("no accelerator is counted")
+	}
+	far := 0
+	for _, e := range all {
+		off := e.ratio()
+		if off < .85 || off > 1.15 {
+			far++
+		}
+		if off < .6 || off > 1.6 {
+			t.Errorf("%s %s: %.0f LUTs are estimated, %d counted", e.Network, e.ask, e.LUTs, e.Used[fpga.LUTs])
+		}
+	}
+	if far > len(all)/4 {
+		t.Errorf("%d of %d estimates are off by more than 15 %%", far, len(all))
+	}
+	text, err := fillPage(root, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, filepath.Join(root, page), []byte(text))
 }

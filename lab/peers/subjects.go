@@ -65,7 +65,8 @@ func subjects() []Subject {
 		name := fmt.Sprintf("rows%d", n)
 		all = append(all, Subject{name, fmt.Sprintf("dense layer of bytes, %d x 2048 x 2048", n), n << 22, []Entry{
 			{Engine: "ripc, int8", Model: name + ".int8.onnx", Agrees: "int8"},
-			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime", Model: name + ".int8.onnx", Agrees: "int8"},
+			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime", Model: name + ".int8.onnx",
+				Agrees: "int8"},
 			{Engine: "ripc, ternary weights", Model: name + ".ternary.onnx"},
 			{Engine: "ripc, weights of two values", Model: name + ".binary.onnx"},
 		}})

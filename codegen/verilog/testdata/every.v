@@ -109,10 +109,10 @@ module every_accelerator(
   // s26: from s24, 5x5x8; 1 of 3 bits a beat
   wire [2:0] s26_data; wire s26_valid, s26_ready;
 
-  // s27: "left_q", 5x5x4; 2 of 1 bits a beat
-  wire [1:0] s27_data; wire s27_valid, s27_ready;
+  // s27: "left_q", 5x5x4; 1 of 1 bits a beat
+  wire [0:0] s27_data; wire s27_valid, s27_ready;
 `ifdef RIPC_TAP
-  tap #(.W(2), .NAME("s27"), .LAST(0))
+  tap #(.W(1), .NAME("s27"), .LAST(0))
     tap_s27(clk, rst, s27_valid, s27_ready, s27_data);
 `endif
 
@@ -135,56 +135,53 @@ module every_accelerator(
     tap_s32(clk, rst, s32_valid, s32_ready, s32_data);
 `endif
 
-  // s33: from s27, 5x5x4; 2 of 1 bits a beat
-  wire [1:0] s33_data; wire s33_valid, s33_ready;
+  // s33: from s27, 5x5x4; 1 of 1 bits a beat
+  wire [0:0] s33_data; wire s33_valid, s33_ready;
 
-  // s34: from s33, 5x5x4; 1 of 1 bits a beat
-  wire [0:0] s34_data; wire s34_valid, s34_ready;
+  // s34: from s32, 5x5x12; 6 of 1 bits a beat
+  wire [5:0] s34_data; wire s34_valid, s34_ready;
 
-  // s35: from s32, 5x5x12; 6 of 1 bits a beat
-  wire [5:0] s35_data; wire s35_valid, s35_ready;
+  // s35: from s34, 5x5x12; 1 of 1 bits a beat
+  wire [0:0] s35_data; wire s35_valid, s35_ready;
 
-  // s36: from s35, 5x5x12; 1 of 1 bits a beat
+  // s36: "both" concatenation, 5x5x16; 1 of 1 bits a beat
   wire [0:0] s36_data; wire s36_valid, s36_ready;
-
-  // s37: "both" concatenation, 5x5x16; 1 of 1 bits a beat
-  wire [0:0] s37_data; wire s37_valid, s37_ready;
 `ifdef RIPC_TAP
-  tap #(.W(1), .NAME("s37"), .LAST(0))
-    tap_s37(clk, rst, s37_valid, s37_ready, s37_data);
+  tap #(.W(1), .NAME("s36"), .LAST(0))
+    tap_s36(clk, rst, s36_valid, s36_ready, s36_data);
 `endif
 
-  // s38: from s37, 5x5x16; 1 of 1 bits a beat
-  wire [0:0] s38_data; wire s38_valid, s38_ready;
+  // s37: from s36, 5x5x16; 1 of 1 bits a beat
+  wire [0:0] s37_data; wire s37_valid, s37_ready;
 
-  // s39: from s38, 5x5x16; 2 of 1 bits a beat
+  // s38: from s37, 5x5x16; 2 of 1 bits a beat
+  wire [1:0] s38_data; wire s38_valid, s38_ready;
+
+  // s39: window, 2x2x16 x 4 taps; 2 of 1 bits a beat
   wire [1:0] s39_data; wire s39_valid, s39_ready;
 
-  // s40: window, 2x2x16 x 4 taps; 2 of 1 bits a beat
+  // s40: from s39, 2x2x16 x 4 taps; 2 of 1 bits a beat
   wire [1:0] s40_data; wire s40_valid, s40_ready;
 
-  // s41: from s40, 2x2x16 x 4 taps; 2 of 1 bits a beat
-  wire [1:0] s41_data; wire s41_valid, s41_ready;
-
-  // s42: "narrow_q", 2x2x6; 2 of 4 bits a beat
-  wire [7:0] s42_data; wire s42_valid, s42_ready;
+  // s41: "narrow_q", 2x2x6; 2 of 4 bits a beat
+  wire [7:0] s41_data; wire s41_valid, s41_ready;
 `ifdef RIPC_TAP
-  tap #(.W(8), .NAME("s42"), .LAST(0))
-    tap_s42(clk, rst, s42_valid, s42_ready, s42_data);
+  tap #(.W(8), .NAME("s41"), .LAST(0))
+    tap_s41(clk, rst, s41_valid, s41_ready, s41_data);
 `endif
 
-  // s43: from s42, 1x1x24; 2 of 4 bits a beat
-  wire [7:0] s43_data; wire s43_valid, s43_ready;
+  // s42: from s41, 1x1x24; 2 of 4 bits a beat
+  wire [7:0] s42_data; wire s42_valid, s42_ready;
 
-  // s44: "dense" sums, 1x1x10; 1 of 10 bits a beat
-  wire [9:0] s44_data; wire s44_valid, s44_ready;
+  // s43: "dense" sums, 1x1x10; 1 of 10 bits a beat
+  wire [9:0] s43_data; wire s43_valid, s43_ready;
 `ifdef RIPC_TAP
-  tap #(.W(10), .NAME("s44"), .LAST(1))
-    tap_s44(clk, rst, s44_valid, s44_ready, s44_data);
+  tap #(.W(10), .NAME("s43"), .LAST(1))
+    tap_s43(clk, rst, s43_valid, s43_ready, s43_data);
 `endif
 
   assign s0_data = s_data; assign s0_valid = s_valid; assign s_ready = s0_ready;
-  assign m_data = s44_data; assign m_valid = s44_valid; assign s44_ready = m_ready;
+  assign m_data = s43_data; assign m_valid = s43_valid; assign s43_ready = m_ready;
 
   fifo #(.W(6), .D(2))
     fifo0(.clk(clk), .rst(rst), .s_data(s0_data), .s_valid(s0_valid), .s_ready(s0_ready), .m_data(s1_data), .m_valid(s1_valid), .m_ready(s1_ready));
@@ -268,7 +265,7 @@ module every_accelerator(
     fifo23(.clk(clk), .rst(rst), .s_data(s24_data), .s_valid(s24_valid), .s_ready(s24_ready), .m_data(s26_data), .m_valid(s26_valid), .m_ready(s26_ready));
 
   // of "left"
-  mvu #(.SF(8), .NB(2), .NF(2), .SIMD(1), .PE(2), .XB(3), .WB(1), .OB(1), .AW(7), .CW(4), .OW(2), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu24"))
+  mvu #(.SF(8), .NB(4), .NF(4), .SIMD(1), .PE(1), .XB(3), .WB(1), .OB(1), .AW(7), .CW(4), .OW(1), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu24"))
     mvu24(.clk(clk), .rst(rst), .s_data(s26_data), .s_valid(s26_valid), .s_ready(s26_ready), .m_data(s27_data), .m_valid(s27_valid), .m_ready(s27_ready));
 
   fifo #(.W(3), .D(2))
@@ -288,43 +285,40 @@ module every_accelerator(
   mvu #(.SF(36), .NB(2), .NF(2), .SIMD(2), .PE(6), .XB(3), .WB(1), .OB(1), .AW(10), .CW(5), .OW(6), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(5), .OY(5), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu29"))
     mvu29(.clk(clk), .rst(rst), .s_data(s31_data), .s_valid(s31_valid), .s_ready(s31_ready), .m_data(s32_data), .m_valid(s32_valid), .m_ready(s32_ready));
 
-  fifo #(.W(2), .D(34))
+  fifo #(.W(1), .D(66))
     fifo30(.clk(clk), .rst(rst), .s_data(s27_data), .s_valid(s27_valid), .s_ready(s27_ready), .m_data(s33_data), .m_valid(s33_valid), .m_ready(s33_ready));
 
-  dwc #(.IW(2), .OW(1))
-    dwc31(.clk(clk), .rst(rst), .s_data(s33_data), .s_valid(s33_valid), .s_ready(s33_ready), .m_data(s34_data), .m_valid(s34_valid), .m_ready(s34_ready));
-
   fifo #(.W(6), .D(4))
-    fifo32(.clk(clk), .rst(rst), .s_data(s32_data), .s_valid(s32_valid), .s_ready(s32_ready), .m_data(s35_data), .m_valid(s35_valid), .m_ready(s35_ready));
+    fifo31(.clk(clk), .rst(rst), .s_data(s32_data), .s_valid(s32_valid), .s_ready(s32_ready), .m_data(s34_data), .m_valid(s34_valid), .m_ready(s34_ready));
 
   dwc #(.IW(6), .OW(1))
-    dwc33(.clk(clk), .rst(rst), .s_data(s35_data), .s_valid(s35_valid), .s_ready(s35_ready), .m_data(s36_data), .m_valid(s36_valid), .m_ready(s36_ready));
+    dwc32(.clk(clk), .rst(rst), .s_data(s34_data), .s_valid(s34_valid), .s_ready(s34_ready), .m_data(s35_data), .m_valid(s35_valid), .m_ready(s35_ready));
 
   // of "both"
   cat #(.W(1), .FA(4), .FB(12))
-    cat34(.clk(clk), .rst(rst), .a_data(s34_data), .a_valid(s34_valid), .a_ready(s34_ready), .b_data(s36_data), .b_valid(s36_valid), .b_ready(s36_ready), .m_data(s37_data), .m_valid(s37_valid), .m_ready(s37_ready));
+    cat33(.clk(clk), .rst(rst), .a_data(s33_data), .a_valid(s33_valid), .a_ready(s33_ready), .b_data(s35_data), .b_valid(s35_valid), .b_ready(s35_ready), .m_data(s36_data), .m_valid(s36_valid), .m_ready(s36_ready));
 
   fifo #(.W(1), .D(2))
-    fifo35(.clk(clk), .rst(rst), .s_data(s37_data), .s_valid(s37_valid), .s_ready(s37_ready), .m_data(s38_data), .m_valid(s38_valid), .m_ready(s38_ready));
+    fifo34(.clk(clk), .rst(rst), .s_data(s36_data), .s_valid(s36_valid), .s_ready(s36_ready), .m_data(s37_data), .m_valid(s37_valid), .m_ready(s37_ready));
 
   dwc #(.IW(1), .OW(2))
-    dwc36(.clk(clk), .rst(rst), .s_data(s38_data), .s_valid(s38_valid), .s_ready(s38_ready), .m_data(s39_data), .m_valid(s39_valid), .m_ready(s39_ready));
+    dwc35(.clk(clk), .rst(rst), .s_data(s37_data), .s_valid(s37_valid), .s_ready(s37_ready), .m_data(s38_data), .m_valid(s38_valid), .m_ready(s38_ready));
 
   // of "narrow"
   window #(.W(2), .F(8), .FG(8), .IX(5), .IY(5), .OX(2), .OY(2), .KX(2), .KY(2), .SX(2), .SY(2), .DX(1), .DY(1), .PL(0), .PT(0), .ROWS(8), .WAIT(0), .PAD(2'h0))
-    window37(.clk(clk), .rst(rst), .s_data(s39_data), .s_valid(s39_valid), .s_ready(s39_ready), .m_data(s40_data), .m_valid(s40_valid), .m_ready(s40_ready));
+    window36(.clk(clk), .rst(rst), .s_data(s38_data), .s_valid(s38_valid), .s_ready(s38_ready), .m_data(s39_data), .m_valid(s39_valid), .m_ready(s39_ready));
 
   fifo #(.W(2), .D(2))
-    fifo38(.clk(clk), .rst(rst), .s_data(s40_data), .s_valid(s40_valid), .s_ready(s40_ready), .m_data(s41_data), .m_valid(s41_valid), .m_ready(s41_ready));
+    fifo37(.clk(clk), .rst(rst), .s_data(s39_data), .s_valid(s39_valid), .s_ready(s39_ready), .m_data(s40_data), .m_valid(s40_valid), .m_ready(s40_ready));
 
   // of "narrow"
-  mvu #(.SF(32), .NB(3), .NF(3), .SIMD(2), .PE(2), .XB(1), .WB(1), .OB(4), .AW(7), .CW(3), .OW(8), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(2), .OY(2), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu39"))
-    mvu39(.clk(clk), .rst(rst), .s_data(s41_data), .s_valid(s41_valid), .s_ready(s41_ready), .m_data(s42_data), .m_valid(s42_valid), .m_ready(s42_ready));
+  mvu #(.SF(32), .NB(3), .NF(3), .SIMD(2), .PE(2), .XB(1), .WB(1), .OB(4), .AW(7), .CW(3), .OW(8), .EACH(0), .WBLK(1), .SH(0), .CR(1), .CC(1), .OX(2), .OY(2), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu38"))
+    mvu38(.clk(clk), .rst(rst), .s_data(s40_data), .s_valid(s40_valid), .s_ready(s40_ready), .m_data(s41_data), .m_valid(s41_valid), .m_ready(s41_ready));
 
   fifo #(.W(8), .D(12))
-    fifo40(.clk(clk), .rst(rst), .s_data(s42_data), .s_valid(s42_valid), .s_ready(s42_ready), .m_data(s43_data), .m_valid(s43_valid), .m_ready(s43_ready));
+    fifo39(.clk(clk), .rst(rst), .s_data(s41_data), .s_valid(s41_valid), .s_ready(s41_ready), .m_data(s42_data), .m_valid(s42_valid), .m_ready(s42_ready));
 
   // of "dense"
-  mvu #(.SF(12), .NB(10), .NF(10), .SIMD(2), .PE(1), .XB(4), .WB(1), .OB(0), .AW(10), .CW(6), .OW(10), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(1), .OY(1), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu41"))
-    mvu41(.clk(clk), .rst(rst), .s_data(s43_data), .s_valid(s43_valid), .s_ready(s43_ready), .m_data(s44_data), .m_valid(s44_valid), .m_ready(s44_ready));
+  mvu #(.SF(12), .NB(10), .NF(10), .SIMD(2), .PE(1), .XB(4), .WB(1), .OB(0), .AW(10), .CW(6), .OW(10), .EACH(0), .WBLK(0), .SH(0), .CR(1), .CC(1), .OX(1), .OY(1), .RF(0), .RL(0), .CF(0), .CL(0), .FILE("mvu40"))
+    mvu40(.clk(clk), .rst(rst), .s_data(s42_data), .s_valid(s42_valid), .s_ready(s42_ready), .m_data(s43_data), .m_valid(s43_valid), .m_ready(s43_ready));
 endmodule

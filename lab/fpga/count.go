@@ -1,0 +1,255 @@
+package fpga
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ripc"
+	"ripc/dataflow"
+	"ripc/dataflow/fold"
+	"ripc/lab/figures"
+	"ripc/lab/task"
+	"ripc/targets/fpga"
+)
+
+// page has the tables of counted accelerators.
+const page = "docs/fpga.md"
+
+// countsFile keeps the counts.
+var countsFile = filepath.Join(task.Data, "fpga.jsonl")
+
+// ask is a network with the size of its accelerator: cycles a picture, or a reuse factor.
+type ask struct {
+	Network string `json:"network"` // a file in testdata
+	Board   string `json:"board"`
+	Cycles  int    `json:"asked_cycles,omitempty"`
+	Reuse   int    `json:"asked_reuse,omitempty"`
+}
+
+// String is the size, as tables have it.
+func (a ask) String() string {
+	if a.Reuse > 0 {
+		return fmt.Sprintf("reuse %d", a.Reuse)
+	}
+	return fmt.Sprint(a.Cycles)
+}
+
+// count is the cells of an accelerator after synthesis.
+type count struct {
+	ask
+	Folds map[string]dataflow.Fold `json:"folds"`
+	Takes int                      `json:"cycles"`
+	Used  map[fpga.Resource]int    `json:"used"`
+	Tool  string                   `json:"tool"`
+	Date  string                   `json:"date"`
+}
+
+// asks lists the accelerators.
+func asks() (all []ask) {
+	add := func(network string, cycles ...int) {
+		for _, n := range cycles {
+			all = append(all, ask{network, "pynq-z2", n, 0})
+		}
+	}
+	add("fpga/mlp4.json", 64, 392, 3136)
+	add("architectures/finn_mlp4_w1a2.onnx", 32, 64, 256, 1024)
+	add("architectures/finn_mlp4_w1a1.onnx", 64, 512)
+	add("twin/shortcuts.json", 1152)
+	add("architectures/bnn.onnx", 1152, 4608)
+	add("fpga/every.json", 2400)
+	add("architectures/har.onnx", 2400)
+	add("architectures/keywords.onnx", 2400)
+	add("fpga/cnv4.json", 8712, 139392)
+	add("qonnx/digits_w1a2.onnx", 9216, 18432, 73728, 589824)
+	add("architectures/finn_cnv4_w1a2.onnx", 10368, 41472)
+	add("fpga/cnv8half.json", 73728)
+	for _, factor := range []int{8, 16, 32, 64} {
+		all = append(all, ask{"fpga/cnv4.json", "pynq-z2", 0, factor})
+	}
+	return all
+}
+
+// countCommand returns the command that counts the accelerators' cells.
+func countCommand() *cobra.Command {
+	var only string
+	var shown bool
+	c := &cobra.Command{Use: "count", Short: "synthesize accelerators, and write the tables of " + page,
+		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			wanted, err := regexp.Compile(only)
+			if err != nil {
+				return err
+			}
+			all, err := figures.ReadLines[count](countsFile)
+			if err != nil {
+				return err
+			}
+			for _, a := range asks() {
+				if shown || !wanted.MatchString(a.Network+" "+a.String()) {
+					continue
+				}
+				fmt.Fprintln(c.ErrOrStderr(), a.Network, a)
+				n, err := a.count(c.Context())
+				if err != nil {
+					return err
+				}
+				all = append(slices.DeleteFunc(all, func(n count) bool { return n.ask == a }), *n)
+				if err := replaceLines(countsFile, all); err != nil {
+					return err
+				}
+			}
+			return show(c.Context(), all, c.OutOrStdout())
+		}}
+	c.Flags().StringVar(&only, "only", "", "only accelerators that match a regular expression")
+	c.Flags().BoolVar(&shown, "page", false, "synthesize nothing, write the tables of the counts that are there")
+	return c
+}
+
+// open is the accelerator that a asks for.
+func (a ask) open(ctx context.Context, root string) (*ripc.Accelerator, error) {
+	return ripc.Accelerate(ctx, filepath.Join(root, "testdata", a.Network), ripc.Options{Target: a.Board},
+		ripc.FoldOptions{Cycles: a.Cycles, Reuse: a.Reuse})
+}
+
+// count synthesizes the accelerator.
+func (a ask) count(ctx context.Context) (*count, error) {
+	x, err := a.open(ctx, ".")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Network, err)
+	}
+	b, err := x.Measure(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Network, err)
+	}
+	used := map[fpga.Resource]int{fpga.LUTs: b.LUTs, fpga.FFs: b.FFs, fpga.DSPs: b.DSPs,
+		fpga.RAMKbits: int(b.BRAM36 * 36)}
+	return &count{a, x.Point.Folds, b.Cycles, used, b.Tool, time.Now().Format(time.DateOnly)}, nil
+}
+
+// estimate is the cost of a count's folds before synthesis.
+func (n count) estimate(ctx context.Context, root string) (fold.Cost, error) {
+	x, err := n.open(ctx, root)
+	if err != nil {
+		return fold.Cost{}, fmt.Errorf("%s: %w", n.Network, err)
+	}
+	return fold.Exact(x.Design.Segment, n.Folds, x.Target).Cost, nil
+}
+
+// estimated is a count beside its estimate.
+type estimated struct {
+	count
+	fold.Cost
+}
+
+// ratio is the ratio of the estimated LUTs to the counted ones.
+func (e estimated) ratio() float64 { return e.LUTs / float64(e.Used[fpga.LUTs]) }
+
+// estimates puts the counts beside their estimates.
+func estimates(ctx context.Context, all []count, root string) (some []estimated, err error) {
+	for _, n := range all {
+		c, err := n.estimate(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		some = append(some, estimated{n, c})
+	}
+	return some, nil
+}
+
+// disordered lists the pairs with counted LUTs that differ by more than a tenth, and with estimates
+// in the other order.
+func disordered(all []estimated) (pairs []string) {
+	const apart = 1.1
+	for _, x := range all {
+		for _, y := range all {
+			if float64(x.Used[fpga.LUTs]) > apart*float64(y.Used[fpga.LUTs]) && x.LUTs <= y.LUTs {
+				pairs = append(pairs, fmt.Sprintf("%s %s and %s %s", x.Network, x.ask, y.Network, y.ask))
+			}
+		}
+	}
+	return pairs
+}
+
+// show prints all counts beside their estimates, and writes the tables of the page.
+func show(ctx context.Context, all []count, w io.Writer) error {
+	some, err := estimates(ctx, all, ".")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%-34s %-10s %8s %7s %7s %5s %7s %7s %7s %5s %s\n", "NETWORK", "ASKED", "CYCLES", "LUTS", "EST.",
+		"RATIO", "FFS", "EST.", "BRAM36", "DSPS", "BY")
+	for _, e := range some {
+		fmt.Fprintf(w, "%-34s %-10s %8d %7d %7.0f %5.2f %7d %7.0f %7.1f %5d %s, %s\n", e.Network, e.ask, e.Takes,
+			e.Used[fpga.LUTs], e.LUTs, e.ratio(), e.Used[fpga.FFs], e.FFs, fpga.BRAM36(e.Used[fpga.RAMKbits]),
+			e.Used[fpga.DSPs], e.Tool, e.Date)
+	}
+	for _, p := range disordered(some) {
+		fmt.Fprintln(w, "the estimates are in the wrong order:", p)
+	}
+	text, err := fillPage(".", some)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(text), 0o644)
+}
+
+// fillPage is the page with the tables.
+func fillPage(root string, all []estimated) (string, error) {
+	byRatio := func(x, y estimated) int { return cmp.Compare(x.ratio(), y.ratio()) }
+	text := survey(all) + fmt.Sprintf("\nOver %d accelerators, estimated LUTs are %.2f to %.2f of the counted ones.\n",
+		len(all), slices.MinFunc(all, byRatio).ratio(), slices.MaxFunc(all, byRatio).ratio())
+	return task.Fill(root, page, map[string]string{"survey": text})
+}
+
+// peer is an accelerator of the survey (Su et al., "Binary Neural Networks in FPGAs", 2023).
+type peer struct {
+	ours           ask
+	name, by       string
+	luts, ffs, dsp int
+	bram36, ms     float64
+}
+
+func peers() []peer {
+	own := func(network string, cycles, reuse int) ask {
+		return ask{"fpga/" + network + ".json", "pynq-z2", cycles, reuse}
+	}
+	return []peer{
+		{own("mlp4", 64, 0), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0},
+		{own("cnv4", 8712, 0), "CNV-4", "FINN", 18773, 24925, 0, 42, 0},
+		{own("cnv8half", 73728, 0), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50},
+		{own("cnv4", 0, 64), "CNV-4, reuse 64", "hls4ml", 61108, 41158, 81, 51.5, .217},
+		{own("cnv4", 0, 32), "reuse 32, scales", "hls4ml", 64916, 43170, 161, 69.5, .186},
+		{own("cnv4", 0, 16), "reuse 16, scales", "hls4ml", 72021, 46028, 251, 90.5, .170},
+		{own("cnv4", 0, 8), "reuse 8, scales", "hls4ml", 83152, 58587, 502, 148, .164},
+	}
+}
+
+// survey is the table of the survey's accelerators beside ours.
+func survey(all []estimated) string {
+	var b strings.Builder
+	b.WriteString(task.Head("network", "LUTs", "FFs", "BRAM36", "DSPs", "ms at 100 MHz"))
+	const mhz = 100e3
+	for _, p := range peers() {
+		i := slices.IndexFunc(all, func(e estimated) bool { return e.ask == p.ours })
+		if i < 0 {
+			continue
+		}
+		e := all[i]
+		b.WriteString(task.Row(p.name+": ripc, "+p.by, fmt.Sprintf("%d, %d", e.Used[fpga.LUTs], p.luts),
+			fmt.Sprintf("%d, %d", e.Used[fpga.FFs], p.ffs),
+			fmt.Sprintf("%g, %g", fpga.BRAM36(e.Used[fpga.RAMKbits]), p.bram36),
+			fmt.Sprintf("%d, %d", e.Used[fpga.DSPs], p.dsp),
+			fmt.Sprintf("%.3g, %s", math.Round(float64(e.Takes)/mhz*1e5)/1e5, task.Format(p.ms, "%g"))))
+	}
+	return b.String()
+}
