@@ -85,9 +85,9 @@ func patched(t testing.TB, library []byte, code map[elf.Machine][]byte) []byte {
 
 // What code can do wrong, in machine code.
 var (
-	crash  = map[elf.Machine][]byte{elf.EM_X86_64: {0x0f, 0x0b}, elf.EM_AARCH64: {0, 0, 0, 0}, elf.EM_ARM: {0xf0, 0, 0xf0, 0xe7},
+	crash = map[elf.Machine][]byte{elf.EM_X86_64: {0x0f, 0x0b}, elf.EM_AARCH64: {0, 0, 0, 0}, elf.EM_ARM: {0xf0, 0, 0xf0, 0xe7},
 		elf.EM_RISCV: {0, 0}}
-	hang   = map[elf.Machine][]byte{elf.EM_X86_64: {0xeb, 0xfe}, elf.EM_AARCH64: {0, 0, 0, 0x14}, elf.EM_ARM: {0xfe, 0xff, 0xff, 0xea},
+	hang = map[elf.Machine][]byte{elf.EM_X86_64: {0xeb, 0xfe}, elf.EM_AARCH64: {0, 0, 0, 0x14}, elf.EM_ARM: {0xfe, 0xff, 0xff, 0xea},
 		elf.EM_RISCV: {0x6f, 0, 0, 0}}
 	status = map[elf.Machine][]byte{elf.EM_X86_64: {0xb8, 2, 0, 0, 0, 0xc3}, elf.EM_AARCH64: {0x40, 0, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6},
 		elf.EM_ARM: {2, 0, 0xa0, 0xe3, 0x1e, 0xff, 0x2f, 0xe1}, elf.EM_RISCV: {0x13, 5, 0x20, 0, 0x67, 0x80, 0, 0}}
