@@ -19,7 +19,7 @@ import (
 func (c *Compiled) checkSchedules(sections []schedule.Section) (map[string]schedule.Trace, error) {
 	layers, kernels := map[string]string{}, map[string]string{} // Funcs by the names that stand for them
 	for _, s := range c.Program.Stages {
-		for _, name := range append(s.Layer.Names(s.Name), s.Layer.Title(s.Name)) {
+		for _, name := range slices.Concat(s.Layer.Names(s.Name), []string{s.Layer.Title(s.Name)}) {
 			layers[name] = s.Func
 		}
 	}

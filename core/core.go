@@ -94,7 +94,7 @@ func Parse(name string) (Config, error) {
 	design, c.Bytes = strings.CutSuffix(design, "b")
 	_, err1 := fmt.Sscanf(design, "r%dl%da%d", &c.Rows, &c.Lanes, &c.AccBits)
 	_, err2 := fmt.Sscanf(sizes, "%d.%d.%d.%d", &c.Inputs, &c.Weights, &c.Tables, &c.Sums)
-	if err1 != nil || err2 != nil || c.String() != name || c.Rows <= 0 {
+	if err1 != nil || err2 != nil || c.String() != name || c.Rows <= 0 || c.Lanes <= 0 {
 		return c, fmt.Errorf("%q is no design of the core: write one as %s", name, Default())
 	}
 	if err := c.check(); err != nil {

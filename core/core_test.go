@@ -153,7 +153,7 @@ func TestDesigns(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"": "write one as r16", "r16": "write one as r16", "r16l64a24b": "write one as",
-		"r16l64a24-9.9.9.9 ": "write one as", "r12l64a24-9.9.9.9": "rows can be 8 or 16, not 12",
+		"r16l64a24-9.9.9.9 ": "write one as", "r16l0a24-9.9.9.9": "write one as", "r12l64a24-9.9.9.9": "rows can be 8 or 16, not 12",
 		"r64l32a24-9.9.9.9": "rows can be 32, not 64", "r1l64a24-9.9.9.9": "rows can be 8, not 1",
 		"r16l64a24-9.9.9.99": "sums can be 12, not 99", "r64l64a24-9.11.9.9": "weights can be 10, not 11",
 		"r64l256a24b-12.10.9.12": `"r64l256a24b-12.10.9.12" takes 2048 dsps of 220`} {

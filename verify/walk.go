@@ -40,6 +40,9 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 		size := d.WorkspaceBytes(v.in.Threads)
 		last = min(len(v.in.Program.Stages), first+max(1, w.maxBytes/int(max(1, size))))
 	}
+	if v.e.Kind() == engine.Sandboxed { // a trap ends the module, so no stage can run again
+		last = first + 1
+	}
 	var jobs []engine.Job
 	var states []*engine.Memory
 	if first == 0 {

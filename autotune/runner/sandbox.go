@@ -13,11 +13,11 @@ import (
 	"ripc/targets"
 )
 
-// sandboxed measures modules of WebAssembly, or kernels on a device, in this process and one at a
-// time.
+// sandboxed measures modules of WebAssembly, in this process or in Node, or kernels on a device, one
+// at a time.
 type sandboxed struct{ *native }
 
-// acceptsSandboxed fails unless a virtual machine of this process runs code for t.
+// acceptsSandboxed fails unless a virtual machine runs code for t.
 func acceptsSandboxed(t targets.Target) error {
 	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed {
 		return fmt.Errorf("kernels for %s are no modules of WebAssembly", t.Name)
@@ -25,9 +25,12 @@ func acceptsSandboxed(t targets.Target) error {
 	return nil
 }
 
-func openSandboxed(_ context.Context, _, _ string, _ targets.Target, _ Options) (Runner, error) {
-	n := newNative(nil)
-	n.machine.CPU += ", wazero"
+func openSandboxed(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
+	n, by := newNative(nil), ", wazero"
+	if slices.Contains(t.Features, "relaxed-simd") {
+		by = ", Node"
+	}
+	n.machine.CPU += by
 	return &sandboxed{n}, nil
 }
 

@@ -280,6 +280,9 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 // contentsFile names the accelerator of a folder, and lists its other files.
 const contentsFile = "contents.txt"
 
+// contentsMark begins it.
+const contentsMark = "ripc wrote these files: "
+
 // writeFolder writes files, by name, into the folder that the flags name, or into one of a name.
 // Files that it wrote there before stay if title is the same, else they go.
 func (o *compileOptions) writeFolder(name, title string, made map[string][]byte) (dir string, names []string,
@@ -292,10 +295,14 @@ func (o *compileOptions) writeFolder(name, title string, made map[string][]byte)
 	}
 	text, _ := os.ReadFile(filepath.Join(dir, contentsFile)) // if it is not there, nothing was
 	before := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if ours := strings.HasPrefix(before[0], contentsMark); !ours && len(text) > 0 {
+		return "", nil, usagef("%s was not written by ripc, and would be replaced", filepath.Join(dir, contentsFile))
+	}
+	title = contentsMark + title
 	listed, gone := slices.Collect(maps.Keys(made)), []string{}
 	for _, name := range before[1:] {
 		switch {
-		case slices.Contains(listed, name) || filepath.Base(name) != name:
+		case slices.Contains(listed, name) || filepath.Base(name) != name || !filepath.IsLocal(name) || name == ".":
 		case before[0] == title:
 			listed = append(listed, name)
 		default:

@@ -74,6 +74,9 @@ func (a *argument) collect(v any) {
 			a.collect(v)
 		}
 	case map[string]any:
+		if _, none := v["as_none"]; none { // in a list; it keeps the place of a tensor
+			a.words = append(a.words, "")
+		}
 		for _, field := range []string{"name", "as_name", "as_int", "as_tensor", "expr_str"} {
 			a.collect(v[field])
 		}
@@ -101,7 +104,10 @@ func (a *argument) symbols() (list []string) {
 // extent is an argument of one number from 0; ok is false for others.
 func (a *argument) extent() (n int, ok bool) {
 	v, err := strconv.ParseUint(strings.Join(a.words, " "), 10, 31)
-	return int(v), err == nil
+	if err != nil {
+		return 0, false
+	}
+	return int(v), true
 }
 
 type tensorMeta struct {

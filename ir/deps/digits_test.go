@@ -42,9 +42,20 @@ func deviceIndex(t *rapid.T, extentT int) ir.Expr {
 			v = ir.Bin(ir.Add, ir.Bin(ir.Mul, v, k), ir.Bin(ir.Mul, ir.V("s"), ir.Int(rapid.IntRange(0, 3).Draw(t, "inner"))))
 			v = ir.Bin(ir.Min, v, ir.Int(rapid.IntRange(0, 40).Draw(t, "cap")))
 		}
-		sum = ir.Bin(ir.Add, sum, ir.Bin(ir.Mul, v, ir.Int(rapid.SampledFrom([]int{1, 1, 2, 3, 4, 6, 8, 12}).Draw(t, "factor"))))
+		sum = ir.Bin(ir.Add, sum, ir.Bin(ir.Mul, v, ir.Int(rapid.SampledFrom([]int{1, 1, 2, 3, 4, 6, 8, 12, -1, -2}).Draw(t, "factor"))))
 	}
 	return sum
+}
+
+// TestCapped: 3*min(t+s, 4) - 2*t is 3 where t is 3 and where it is 0.
+func TestCapped(t *testing.T) {
+	number := ir.Bin(ir.Min, ir.Bin(ir.Add, ir.V("t"), ir.V("s")), ir.Int(4))
+	a := Access{Buf: "y", Write: true, Idx: []ir.Expr{ir.Bin(ir.Sub, ir.Bin(ir.Mul, number, ir.Int(3)),
+		ir.Bin(ir.Mul, ir.V("t"), ir.Int(2)))}}
+	m := &meeting{sc: Scope{arith.Ranges{}.With("t", 4).With("s", 2), nil}, forms: map[formKey]form{}}
+	if m.apart(a, a, "t") {
+		t.Error("two iterations write one element, and are taken for apart")
+	}
 }
 
 // TestRules compares each rule with trying all iterations: what it takes for apart never touches one element. b holds still where

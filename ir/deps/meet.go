@@ -194,7 +194,7 @@ func (sc Scope) form(e ir.Expr, v string, still *Loops) form {
 		switch x, isVar := t.Atom.(*ir.Var); {
 		case isVar && x.Name == v:
 			f.ok = f.ok && !Large(t.Coef)
-			f.coef = t.Coef
+			f.coef += t.Coef
 		case holds(t.Atom, still):
 			f.fixed.Terms = append(f.fixed.Terms, t)
 		default:

@@ -3,9 +3,9 @@ package fpga
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -35,7 +35,7 @@ func coresCommand() *cobra.Command {
 
 // countCores synthesizes designs, fits the model of a family, and prints how far it is off.
 func countCores(ctx context.Context, f fpga.Family, more []string, w io.Writer) error {
-	all := core.Models()
+	all := maps.Clone(core.Models())
 	m := all[f.Name]
 	for _, d := range more {
 		m.Designs = append(m.Designs, core.Counted{Design: d})
@@ -70,5 +70,8 @@ func countCores(ctx context.Context, f fpga.Family, more []string, w io.Writer) 
 		fmt.Fprintf(w, "%s, fitted %v: %v, estimated %v\n", d.Design, d.Fitted, d.Used, core.Estimate(c, f))
 	}
 	text, err := json.MarshalIndent(all, "", " ")
-	return errors.Join(err, os.WriteFile(coreCells, append(text, '\n'), 0o644))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(coreCells, append(text, '\n'), 0o644)
 }

@@ -260,7 +260,10 @@ func tables() (all []*dataflow.Design) {
 // replaceLines writes values as the lines of a file.
 func replaceLines[T any](path string, all []T) error {
 	var text bytes.Buffer
-	return errors.Join(figures.WriteLines(&text, all), os.WriteFile(path, text.Bytes(), 0o644))
+	if err := figures.WriteLines(&text, all); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text.Bytes(), 0o644)
 }
 
 // fit writes the model of a family, of its stored samples.

@@ -70,6 +70,11 @@ func (in *inliner) mergeStages(i, j int) bool {
 	default:
 		return false
 	}
+	for k, arg := range b.Args {
+		if k != reader.param && in.kinds[arg] != ir.ConstBuf && slices.Contains(a.Args, arg) {
+			return false
+		}
+	}
 	h, args := mergeFuncs(f, g, a.Args, b.Args, between)
 	if h == nil {
 		return false
@@ -163,7 +168,8 @@ func (in *inliner) small(s ir.Stage) bool {
 
 // mergeFuncs returns the Func of f and then g, and its operands. The buffer between them, from in
 // the Program, is an alloc with the name of f's output. It is nil where g views that in another
-// shape, but for dimensions of one element, and where both read another buffer.
+// shape, but for dimensions of one element. A constant of both, as equal ones are, stays two
+// parameters.
 func mergeFuncs(f, g *ir.Func, fArgs, gArgs []string, from string) (*ir.Func, []string) {
 	h := &ir.Func{Name: f.Name + "_" + g.Name}
 	taken := map[string]bool{}
@@ -194,9 +200,6 @@ func mergeFuncs(f, g *ir.Func, fArgs, gArgs []string, from string) (*ir.Func, []
 			}
 			body = ir.Reindex(body, q.Name, between.Name, at)
 			continue
-		}
-		if slices.Contains(args, gArgs[i]) {
-			return nil, nil
 		}
 		q.Over = ""
 		h.Params, args = append(h.Params, q), append(args, gArgs[i])

@@ -60,7 +60,7 @@ func lanesKnobs(l *Layer) []Knob {
 		most := l.Target.VectorBits / l.sumBits() / l.out.extent(ir.Bit)
 		var domain []int
 		for n := 1; n <= min(most, l.out.extent(ir.Word)); n *= 2 {
-			// threads share blocks of channels, which then cannot overlap
+			// threads share blocks of channels of packed words, which then cannot overlap
 			if l.out.extent(ir.Word)%n == 0 || !l.dense() {
 				domain = append(domain, n)
 			}
@@ -180,7 +180,7 @@ func (b *builder) tiles(v Values) tiled {
 // before: a share has both. It returns "" where all blocks are one share, or none overlap.
 func (b *builder) shares(blocks string, t *tiled) string {
 	n, size := b.extent(blocks), 2
-	if t.shared {
+	if t.shared || n < 4 { // fewer blocks are one share
 		return ""
 	}
 	for ; n%size == 1; size++ {
