@@ -20,7 +20,7 @@ const (
 	// maxThreads bounds a session.
 	maxThreads = 256
 	// spinTime is the time that an idle thread polls for the next inference before it sleeps.
-	spinTime = 100 * time.Microsecond
+	spinTime = time.Millisecond
 )
 
 // Session is the memory and the threads of one stream of inferences. Runs of one session follow one
@@ -43,7 +43,7 @@ type Session struct {
 
 // NewSession maps inputs, outputs and workspace for the given number of threads (1 to 256) and
 // starts the threads; the caller of Run is the first of them. The others are goroutines locked to
-// OS threads: they watch for work for 100 microseconds after an inference, then sleep; with more
+// OS threads: they watch for work for a millisecond after an inference, then sleep; with more
 // threads than GOMAXPROCS they sleep at once. Close must be called to free all that. It fails with
 // *ThreadsError if the system does not let this process have the threads.
 func (m *Module) NewSession(threads int) (*Session, error) {

@@ -6,7 +6,7 @@ type arch struct {
 	Enter   string // saves the float settings and sets ripc's
 	Leave   string // brings back the saved ones
 	Pause   string // lets the other hardware thread run
-	Spins   int    // pauses, with a load each, that take about 20 microseconds
+	Spins   int    // pauses, with a load each, that take about 200 microseconds
 	Yield   string // the system call sched_yield
 	Word    string // type of a register
 	// Futex is the system call futex with its number, as an instruction and its constraints. Its
@@ -54,7 +54,7 @@ func archs(name string) (arch, bool) {
 `,
 			Leave: "  call void @llvm.x86.sse.ldmxcsr(ptr %csr)\n",
 			Pause: `call void asm sideeffect "pause", "~{memory}"()`,
-			Spins: 400,
+			Spins: 4000,
 			Yield: `call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)`,
 			Word:  "i64",
 			Futex: `"syscall", "={rax},{rax},{rdi},{rsi},{rdx},{r10},~{rcx},~{r11},~{memory}"`, FutexNumber: "202",
@@ -69,7 +69,7 @@ func archs(name string) (arch, bool) {
 			Leave: `  call void asm sideeffect "msr fpcr, $0", "r,~{memory}"(i64 %fpcr)
 `,
 			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
-			Spins: 4000,
+			Spins: 40000,
 			Yield: `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
 			Word:  "i64",
 			Futex: `"svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"`, FutexNumber: "98",
@@ -85,7 +85,7 @@ func archs(name string) (arch, bool) {
 			Leave: `  call void asm sideeffect "vmsr fpscr, $0", "r,~{memory}"(i32 %fpscr)
 `,
 			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
-			Spins: 2000,
+			Spins: 20000,
 			Yield: `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`,
 			Word:  "i32",
 			Futex: `"svc #0", "={r0},{r7},{r0},{r1},{r2},{r3},~{memory}"`, FutexNumber: "240",
@@ -100,7 +100,7 @@ func archs(name string) (arch, bool) {
 			Leave: `  call void asm sideeffect "fscsr $0", "r,~{memory}"(i64 %fcsr)
 `,
 			Pause: `call void asm sideeffect ".4byte 0x0100000f", "~{memory}"()`, // pause, a hint of Zihintpause
-			Spins: 2000,
+			Spins: 20000,
 			Yield: `call i64 asm sideeffect "ecall", "={x10},{x17},~{memory}"(i64 124)`,
 			Word:  "i64",
 			Futex: `"ecall", "={x10},{x17},{x10},{x11},{x12},{x13},~{memory}"`, FutexNumber: "98",
@@ -116,7 +116,7 @@ func archs(name string) (arch, bool) {
 			Leave: `  call void asm sideeffect "movgr2fcsr $$fcsr0, $0", "r,~{memory}"(i64 %fcsr)
 `,
 			Pause: `call void asm sideeffect "nop", "~{memory}"()`,
-			Spins: 10000,
+			Spins: 100000,
 			Yield: `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},~{memory}"(i64 124)`,
 			Word:  "i64",
 			Futex: `"syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},{$r7},~{memory}"`, FutexNumber: "98",
@@ -130,7 +130,7 @@ func archs(name string) (arch, bool) {
 				"declare i32 @llvm.wasm.memory.atomic.notify(ptr, i32)\n",
 			Pause: `call void asm sideeffect "", "~{memory}"()`,
 			Yield: "add i32 0, 0",
-			Spins: 10000,
+			Spins: 100000,
 			// A short sleep, since a virtual machine may be unable to stop a thread that sleeps.
 			Wake:  "  %woken = call i32 @llvm.wasm.memory.atomic.notify(ptr %gate, i32 -1)\n",
 			Sleep: "  %slept = call i32 @llvm.wasm.memory.atomic.wait32(ptr %gate, i32 %g, i64 10000000)\n",

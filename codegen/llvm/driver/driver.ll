@@ -196,7 +196,7 @@ wake: {{/* FUTEX_WAKE_PRIVATE, all */}}
 done:
   ret void
 }
-{{/* wait returns once another stage than number g has been opened. It looks for about 20 microseconds, then sleeps. Who
+{{/* wait returns once another stage than number g has been opened. It looks for about 200 microseconds, then sleeps. Who
 opens a stage counts it before it looks for sleepers, and a sleeper counts itself before the kernel compares the number with g:
 so none sleeps on. */}}
 define internal void @wait(ptr %sync, i32 %g, i32 %tid) noinline #0 {
