@@ -13,8 +13,8 @@ import (
 	"ripc/targets"
 )
 
-// sandboxed measures modules of WebAssembly, in this process or in Node, or kernels on a device, one
-// at a time.
+// sandboxed measures modules of WebAssembly, in this process or in Node, or kernels on a device. It
+// measures one at a time.
 type sandboxed struct{ *native }
 
 // acceptsSandboxed fails unless a virtual machine runs code for t.
