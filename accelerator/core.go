@@ -97,14 +97,6 @@ func (c *processor) run(ctx context.Context, pictures [][]int64) (elements []int
 	return elements, nil
 }
 
-// Close implements device.
-func (c *processor) Close() error {
-	if c.Core == nil {
-		return nil
-	}
-	return c.Core.Close()
-}
-
 // Open opens the network as an engine, as Accelerator.Open does.
 func (k *Core) Open(ctx context.Context) (engine.Engine, error) {
 	return k.open(ctx, k.native, k.Segment, &processor{k: k})

@@ -93,14 +93,6 @@ func (e *engines) run(ctx context.Context, pictures [][]int64) (elements []int64
 	return elements, nil
 }
 
-// Close implements device.
-func (e *engines) Close() error {
-	if e.Simulator == nil {
-		return nil
-	}
-	return e.Simulator.Close()
-}
-
 // Open opens the network as an engine, with head and tail compiled for this machine and the
 // accelerator simulated. The first run fails with *tools.MissingError where there is no simulator.
 func (a *Accelerator) Open(ctx context.Context) (engine.Engine, error) {

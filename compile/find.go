@@ -109,7 +109,6 @@ const (
 	rounds   = 1   // in which the neighbours of the best are guessed as well
 	near     = 2   // best points with neighbours that are guessed in a round
 	built    = 8   // points that Funcs are made of
-	begun    = 4   // starts of each strategy that Funcs are made of
 	each     = 1   // of each kernel that is compared, at least
 	giveUp   = 10  // for each that is to be made, how many are tried
 	climbs   = 12  // how often neighbours of the best Func are made at most
@@ -376,7 +375,7 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 	}
 }
 
-// makeBest makes schedules of points: of each strategy those that were best for the kernels most
+// makeBest makes schedules of points: of each strategy all that were best for the kernels most
 // alike, then of each kernel the best guess, then the best guesses of all until there are n.
 func (s *finder) makeBest(ctx context.Context, kernels []kernel, points []sketch, n int) (all []found, err error) {
 	type group struct {
@@ -401,7 +400,7 @@ func (s *finder) makeBest(ctx context.Context, kernels []kernel, points []sketch
 		points = rest
 	}
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.start, b.start) })
-	build(true, begun, func(p sketch) group { return group{p.kernel, p.strategy.Name} })
+	build(true, len(points), func(p sketch) group { return group{p.kernel, p.strategy.Name} })
 	slices.SortStableFunc(points, func(a, b sketch) int { return cmp.Compare(a.guess, b.guess) })
 	build(false, each, func(p sketch) group { return group{kernel: p.kernel} })
 	rest := points

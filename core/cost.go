@@ -63,9 +63,10 @@ func (c Config) MemoryCells(f fpga.Family) map[fpga.Resource]int {
 	for _, m := range c.memories() {
 		copies, width, depth := m[0], m[1], m[2]
 		if 8*width*depth < f.BlockBits {
-			const cell, bits, deep = 4, 3, 64 // LUTs that hold so wide and deep a part
-			parts := up(depth, deep)
-			all[fpga.LUTs] += copies * (cell*up(width, bits)*parts + width*(parts-1))
+			const cell = 4 // LUTs that hold the deepest part
+			deepest := f.LogicRAM[len(f.LogicRAM)-1]
+			parts := up(depth, deepest.Depth)
+			all[fpga.LUTs] += copies * (cell*up(width, deepest.Width)*parts + width*(parts-1))
 			all[fpga.FFs] += copies * width
 			continue
 		}

@@ -13,12 +13,12 @@ type Func struct {
 	Params []Param
 	Body   Stmt
 	// Threads is the number of a device's threads that run an instruction together: each iteration
-	// of a loop of threads around a call is as many of them. 0 is one.
+	// of a loop of threads around a call stands for that number. 0 is one.
 	Threads int
 }
 
-// Param is a buffer that the caller brings. Parameters never overlap, except those that declare it
-// (Over).
+// Param is a buffer that the caller brings. One that is written overlaps no other, except those
+// that declare it (Over).
 type Param struct {
 	Buffer
 	Out bool // written (and maybe read) by the Func; others are only read

@@ -65,7 +65,7 @@ func (v *verifier) batch(ctx context.Context, first int) error {
 	})
 	var fault *engine.FaultError
 	if last > first+1 && (errors.As(err, &fault) || err != nil && run.Err() != nil && ctx.Err() == nil) {
-		w.maxBytes = 1 // which stage it was, or took its time, shows when they run one by one
+		w.maxBytes = 1 // one by one they show which it was
 		return v.batch(ctx, first)
 	}
 	if err != nil {

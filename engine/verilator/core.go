@@ -37,8 +37,13 @@ func NewCore(ctx context.Context, p *core.Program, latency, words int) (*Core, e
 	return &Core{dir, remove, p.Config.Lanes}, nil
 }
 
-// Close removes the simulation.
-func (s *Core) Close() error { return s.remove() }
+// Close removes the simulation; of nil there is none.
+func (s *Core) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.remove()
+}
 
 // Run plays the program in a memory. It returns the words that NewCore was asked for as numbers
 // of 32 bits, and the number of cycles.

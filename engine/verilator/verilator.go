@@ -151,8 +151,13 @@ func build(ctx context.Context, sources map[string][]byte, options []string) (di
 	return dir, remove, nil
 }
 
-// Close removes the simulation.
-func (s *Simulator) Close() error { return s.remove() }
+// Close removes the simulation; of nil there is none.
+func (s *Simulator) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.remove()
+}
 
 // Streams says which streams a simulation records.
 type Streams int

@@ -2,12 +2,10 @@ package fpga
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -69,9 +67,5 @@ func countCores(ctx context.Context, f fpga.Family, more []string, w io.Writer) 
 		c, _ := core.Parse(d.Design)
 		fmt.Fprintf(w, "%s, fitted %v: %v, estimated %v\n", d.Design, d.Fitted, d.Used, core.Estimate(c, f))
 	}
-	text, err := json.MarshalIndent(all, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(coreCells, append(text, '\n'), 0o644)
+	return writeJSON(coreCells, all, " ")
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -292,8 +291,16 @@ func fit(ctx context.Context, f fpga.Family, w io.Writer) error {
 	})
 	m.LUTs = fitCells(m, all, f, fpga.LUTs, w)
 	m.FFs = fitCells(m, all, f, fpga.FFs, w)
-	text, err := json.MarshalIndent(m, "", "  ")
-	return errors.Join(err, os.WriteFile(filepath.Join(fold.Dir, f.Name+".json"), append(text, '\n'), 0o644))
+	return writeJSON(filepath.Join(fold.Dir, f.Name+".json"), m, "  ")
+}
+
+// writeJSON writes a model. The file stays as it was if the model has no JSON.
+func writeJSON(path string, model any, indent string) error {
+	text, err := json.MarshalIndent(model, "", indent)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
 // split is the least value from which on samples are in a class, with the fewest samples that

@@ -178,8 +178,9 @@ func (s Strategy) Random(l *Layer, r *rand.Rand) Values {
 
 // Plainest returns the schedule of f by the first strategy that can be built at the first values of
 // its knobs. Its estimated size is at most `most` instructions, if most is not 0, or else
-// size.Sure. Optional steps beyond the limit are left out. Of schedules that takes, if not nil,
-// refuses all, it is the first. Callers use it where no model says which schedule is fast.
+// size.Sure. Optional steps beyond the limit are left out. takes, if not nil,
+// refuses schedules; if it refuses every one, the first is returned. Callers use Plainest where no
+// model says which schedule is fast.
 func Plainest(f *ir.Func, t targets.Target, most int, takes func(*ir.Func) bool) (Choice, error) {
 	l := LayerOf(f, t)
 	all := For(l)

@@ -185,9 +185,6 @@ func (b *builder) shares(blocks string, t *tiled) string {
 	}
 	for ; n%size == 1; size++ {
 	}
-	if size >= n {
-		return ""
-	}
 	t.shared = true
 	outer := blocks + ".s"
 	b.must(steps.SplitAs(blocks, size, schedule.TailGuard, outer, blocks))

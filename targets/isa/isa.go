@@ -173,7 +173,10 @@ var (
 			fmaRows(c.with("vfp4"), 2), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
-	ofNV    = sync.OnceValue(func() []Instr { return append(xorCountPairs()[1:], xorCountMatrices()...) })
+	ofNV    = sync.OnceValue(func() []Instr {
+		pairs := slices.DeleteFunc(xorCountPairs(), func(i Instr) bool { return i.Arch != nv().arch })
+		return append(pairs, xorCountMatrices()...)
+	})
 )
 
 // byteLanes are the instructions that count words in lanes of bytes, which additions of neighbours
