@@ -97,7 +97,7 @@ func family(t Target, has map[string]bool) string {
 	if t.MultipliesBytes() {
 		name += "-dots"
 	}
-	for _, feature := range []string{"bf16", "vp2intersect"} {
+	for _, feature := range []string{"bf16", "fp16", "vp2intersect"} {
 		if has["avx512"+feature] {
 			name += "-" + feature
 		}
