@@ -86,7 +86,6 @@ type Model struct {
 	describe  *features.Describer
 	prices    []float64 // in the order of the Describer's counts
 	names     []string  // of features
-	locals    []int     // numbers of those without a scale
 	blocks    int       // number of that of a parallel loop's
 	full      int       // and of the part of it that is there
 	worked    int       // number of that of the work of a definition
@@ -336,11 +335,6 @@ func (m *Model) parts(trees *learned) []part {
 func New(t targets.Target, w Weights) (*Model, error) {
 	m := &Model{Weights: w, describe: features.For(t), names: features.Names(), target: t}
 	m.setTrees(learned{})
-	for i, n := range m.names {
-		if local(n) {
-			m.locals = append(m.locals, i)
-		}
-	}
 	m.blocks, m.full, m.worked = slices.Index(m.names, "parallel"), slices.Index(m.names, "parallel_full"),
 		slices.Index(m.names, "total.work")
 	names := m.describe.CountNames()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"ripc/ir"
 	"ripc/schedule/costmodel"
@@ -41,31 +40,14 @@ type learned struct {
 	prices, sieve *costmodel.Model
 }
 
-// local reports whether a feature of a Func has no scale: it means the same in small and large
-// layers.
-func local(name string) bool {
-	for _, prefix := range []string{"rate.", "registers.", "code.", "hot.", "loop0.", "loop1.", "loop2.", "intensity",
-		"vector_share"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // questions are the names of the features by which trees correct prices: the share of each term,
-// and features that have no scale.
+// and all features of the Func.
 func questions(d *features.Describer) []string {
 	var names []string
 	for _, n := range d.CountNames() {
 		names = append(names, "term."+n)
 	}
-	for _, n := range features.Names() {
-		if local(n) {
-			names = append(names, n)
-		}
-	}
-	return names
+	return append(names, features.Names()...)
 }
 
 // answers are the features of a point by the names of questions, and the sum of its terms.
@@ -83,10 +65,7 @@ func (m *Model) answers(p Point) (x []float32, sum float64) {
 			x = append(x, float32(math.Log2(rare+n/total)))
 		}
 	}
-	for _, i := range m.locals {
-		x = append(x, p.After[i])
-	}
-	return x, sum
+	return append(x, p.After...), sum
 }
 
 // Costs below tiny are not told apart, nor are shares below rare.
@@ -175,7 +154,9 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		x, sum := m.answers(p)
 		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum)), Group: p.Group})
 	}
-	prices, err := trainMembers(ctx, l, left, forest(questions(d)))
+	o := forest(questions(d))
+	o.Rounds, o.Rate = 60, 0.2 // of each member: their number does more than the rounds of one
+	prices, err := trainMembers(ctx, l, left, o)
 	m.setTrees(learned{prices: prices})
 	return m, err
 }
@@ -183,7 +164,7 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 // members is how many models there are, each without one of as many parts of the groups. A search
 // finds the points that a single model takes for better than they are, but their mean agrees with
 // all models.
-const members = 5
+const members = 10
 
 func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel.Sample,
 	o costmodel.Options) (*costmodel.Model, error) {
