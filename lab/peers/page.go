@@ -163,10 +163,56 @@ func (r *results) page(name string) string {
 			b.WriteString(task.Row(cells...))
 		}
 	}
+	b.WriteString(r.boardTable())
 	if rows := r.missing(); rows != "" {
 		b.WriteString("\n## Not measured\n\n" + task.Head("engine", "subjects", "why") + rows)
 	}
 	return b.String()
+}
+
+// boardTable returns the section of boards: ripc's fewest estimated cycles beside those of the
+// fastest other engine. It is "" without figures.
+func (r *results) boardTable() string {
+	var all []*figures.Figure
+	var boards []string
+	for _, f := range r.Latest() {
+		if f.Has(ofCycles) {
+			all, boards = append(all, f), append(boards, f.Target)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(boards)
+	boards = slices.Compact(boards)
+	cells, few := []string{"layer or network"}, []string{"fp32", "int8"}
+	for _, t := range boards {
+		for _, p := range few {
+			cells = append(cells, t+", "+p)
+		}
+	}
+	table := task.Head(cells...)
+	for _, s := range r.subjects {
+		cells, found := []string{s.title()}, false
+		for _, t := range boards {
+			for _, p := range few {
+				text := "-"
+				ours, theirs := r.fastest(s, t, p, true), r.fastest(s, t, p, false)
+				if ours != nil && theirs != nil {
+					text = fmt.Sprintf("%.1f / %.1f %s", ours.Values[ofCycles]/1e6, theirs.Values[ofCycles]/1e6,
+						brand(theirs.Variant))
+					found = true
+				}
+				cells = append(cells, text)
+			}
+		}
+		if found {
+			table += task.Row(cells...)
+		}
+	}
+	return "\n## Boards\n\nEstimated millions of cycles of one inference, by ripc / by the fastest other engine. qemu-user " +
+		"counts all that an engine's process executes in a call, and LLVM's model of the core costs it, as it does for " +
+		"ripc ([estimates.md](estimates.md)).\n\n" + table + "\n" + figures.Sources(all) + "\n"
 }
 
 // missing returns rows that say why entries were not measured, one for each engine and reason.
