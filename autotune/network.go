@@ -131,7 +131,8 @@ func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Ta
 		}
 	}
 	for _, l := range layers {
-		if !slices.Contains(names, l) {
+		isCalled := func(s ir.Stage) bool { return s.Layer.IsCalled(s.Name, l) }
+		if !slices.ContainsFunc(programs[0].Stages, isCalled) {
 			return nil, nil, compile.UnknownLayer(n.Graph.File, l, slices.Compact(names))
 		}
 	}

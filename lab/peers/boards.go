@@ -50,7 +50,8 @@ func (b *bench) boardCases() (all []task.Case, err error) {
 		}
 		for _, s := range subjects() {
 			runs := func(file string) bool {
-				return slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Env == boardEnv && e.Model == file })
+				reads := func(e Entry) bool { return e.Env == boardEnv && e.Model == file }
+				return slices.ContainsFunc(s.Entries, reads)
 			}
 			s.Entries = slices.DeleteFunc(slices.Clone(s.Entries), func(e Entry) bool { return !runs(e.Model) })
 			if len(s.Entries) == 0 {
@@ -154,7 +155,7 @@ func (b *bench) estimateGuest(ctx context.Context, s Subject, e Entry, t targets
 // guestCommand returns the command of a worker on a board, without its arguments. It makes in dir
 // the counter, and a root folder with the files of Linux that describe the board's core.
 func (b *bench) guestCommand(ctx context.Context, dir string, t targets.Target) ([]string, error) {
-	qemu, err := tools.Find("to run engines for "+t.Arch, simulate.InstallQemu, "qemu-"+t.Arch, "qemu-"+t.Arch+"-static")
+	qemu, err := tools.Find("to run engines for "+t.Arch, simulate.InstallQemu, "qemu-"+t.Arch)
 	if err != nil {
 		return nil, err
 	}
