@@ -186,7 +186,7 @@ func (r *results) boardTable() string {
 	}
 	table := task.Head(cells...)
 	for _, s := range r.subjects {
-		cells, found := []string{s.title()}, false
+		cells, found := []string{s.Name}, false
 		for _, t := range boards {
 			for _, p := range few {
 				text := "-"
@@ -213,7 +213,8 @@ func millions(f *figures.Figure) string {
 	return fmt.Sprintf("%.1f (%.1f)", f.Values[ofCycles]/1e6, f.Values["instructions"]/1e6)
 }
 
-// missing returns rows that say why entries were not measured, one for each engine and reason.
+// missing returns rows that say why entries were not measured, one for each engine and reason. It
+// leaves out entries that are for one thread only.
 func (r *results) missing() (rows string) {
 	var order [][2]string // engine with its threads, reason
 	by := map[[2]string][]string{}
@@ -221,7 +222,7 @@ func (r *results) missing() (rows string) {
 		for _, e := range s.Entries {
 			for _, n := range r.threads() {
 				f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n})
-				if f == nil || f.Why == "" {
+				if f == nil || f.Why == "" || f.Why == e.OneThread {
 					continue
 				}
 				key := [2]string{e.Engine + ", " + threadsText(n), f.Why}
