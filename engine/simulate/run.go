@@ -208,7 +208,8 @@ func (p *process) explainError(err error) error {
 }
 
 // lacksCPU matches qemu's messages about a CPU that it does not know, or a feature of one.
-var lacksCPU = regexp.MustCompile(`(?m)^qemu-\S+: (unable to find CPU model '.*'|can't apply global .*: Property '.*' not found)$`)
+var lacksCPU = regexp.MustCompile(`(?m)^qemu-\S+: (unable to find CPU model '.*'|` +
+	`can't apply global .*: Property '.*' not found)$`)
 
 // runnerFault explains the runner's own exit codes.
 func runnerFault(code int) string {

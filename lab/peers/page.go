@@ -134,8 +134,8 @@ func (r *results) page(name string) string {
 	b.WriteString("; the scale is logarithmic. A line across a bar is the limit of the machine.\n")
 
 	b.WriteString("\n## Limits of this machine\n\nThe best rates of small loops of the named instructions, in the " +
-		"same run. A share is the time of a network's products at these rates, divided by its time. Sums of bits have a " +
-		"product for each pair of bits.\n\n")
+		"same run. A share is the time of a network's products at these rates, divided by its time. Sums of bits " +
+		"have a product for each pair of bits.\n\n")
 	cells := []string{"limit", "kernel", "instructions"}
 	for _, n := range ns {
 		cells = append(cells, threadsText(n)+": MACs/cycle", "GMAC/s")
@@ -202,9 +202,10 @@ func (r *results) boardTable() string {
 			table += task.Row(cells...)
 		}
 	}
-	return "\n## Boards\n\nEstimated millions of cycles ([estimates.md](estimates.md)) of one inference, by ripc / by " +
-		"the fastest other engine; in parentheses millions of instructions. LLVM's models of in-order cores suit ripc, " +
-		"which orders instructions by them: kernels that were ordered on real cores are faster than they look.\n\n" +
+	return "\n## Boards\n\nEstimated millions of cycles ([estimates.md](estimates.md)) of one inference, by ripc / " +
+		"by the fastest other engine; in parentheses millions of instructions. LLVM's models of in-order cores " +
+		"suit ripc, which orders instructions by them: kernels that were ordered on real cores are faster than " +
+		"they look.\n\n" +
 		table + "\n" + figures.Sources(all) + "\n"
 }
 
