@@ -76,6 +76,7 @@ func TestPeakMemory(t *testing.T) {
 	file := func(name string, data func() []byte) func() string {
 		return func() string { return write(name, data()) }
 	}
+	takes := need.Part(t, 2)
 	for i, c := range []struct {
 		name    string
 		weights int // bytes
@@ -92,7 +93,7 @@ func TestPeakMemory(t *testing.T) {
 		{"floats of .onnx", 4 * 9 * filters * filters, file("floats.onnx", func() []byte { return onnxConv(filters) })},
 		{"stored bits", 0, func() string { return store("stored_bits", model("bits", units, bits)) }},
 	} {
-		if !need.Part(i, 2) {
+		if !takes(i) {
 			continue
 		}
 		path := c.path()

@@ -147,7 +147,7 @@ func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill,
 		Simulated: e.Kind() == engine.Simulated, Threads: r.Threads, Runs: runs, Notes: feed.Notes}
 	for _, s := range d.Stages {
 		if makesLevels(s) {
-			res.Steps = append(res.Steps, s.Name)
+			res.Steps = append(res.Steps, s.Layer.Title(s.Name))
 		}
 	}
 	together, what := 1, "running"

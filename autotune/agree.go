@@ -144,7 +144,7 @@ func (a *agreement) agreeOn(ctx context.Context, p *ir.Program,
 		case err != nil:
 			return nil, err
 		case m == nil:
-			without.Layers = append(without.Layers, s.Name)
+			without.Layers = append(without.Layers, s.Layer.Title(s.Name))
 		default:
 			out.Schedules[s.Func] = m.choice
 		}

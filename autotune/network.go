@@ -76,7 +76,7 @@ func (n *Network) programs(ctx context.Context) ([]*ir.Program, error) {
 // place names a stage in all programs of a network.
 type place struct{ layer, op string }
 
-func placeOf(s ir.Stage) place { return place{s.Name, s.Op} }
+func placeOf(s ir.Stage) place { return place{s.Layer.Title(s.Name), s.Op} }
 
 // tasks returns the different kernels that n may have: first the kernels without a tuner, in order,
 // then those of other algorithms. usual are the keys of the kernels without a tuner, by place. If
@@ -125,13 +125,14 @@ func (n *Network) tasks(ctx context.Context, layers []string) (tasks []*space.Ta
 				byKey[key] = t
 				tasks = append(tasks, t)
 			}
-			if !slices.Contains(t.Layers, s.Name) {
-				t.Layers = append(t.Layers, s.Name)
+			if title := s.Layer.Title(s.Name); !slices.Contains(t.Layers, title) {
+				t.Layers = append(t.Layers, title)
 			}
 		}
 	}
 	for _, l := range layers {
-		if !slices.Contains(names, l) {
+		isCalled := func(s ir.Stage) bool { return s.Layer.IsCalled(s.Name, l) }
+		if !slices.ContainsFunc(programs[0].Stages, isCalled) {
 			return nil, nil, compile.UnknownLayer(n.Graph.File, l, slices.Compact(names))
 		}
 	}

@@ -664,6 +664,19 @@ func agreed(t *testing.T, n *autotune.Network, set *records.Set) (*autotune.Agre
 	return a, c, out
 }
 
+// TestMergedTitles: on a device, which merges stages, a layer is called as users see it.
+func TestMergedTitles(t *testing.T) {
+	n := network(t, layer{"a", 32})
+	var err error
+	if n.Target, err = targets.Lookup("opencl-cpu"); err != nil {
+		t.Fatal(err)
+	}
+	a, err := autotune.Agree(t.Context(), n, &records.Set{}, "this one")
+	if err != nil || len(a.Notes) != 1 || !slices.Equal(a.Notes[0].Layers, []string{"q0+a"}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // TestAgreeTogether: where what a layer is depends on its neighbours, since levels lie as bytes if all that read them can, only what was
 // measured is put together, and it costs no more than the network without records.
 func TestAgreeTogether(t *testing.T) {

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"ripc/caches"
@@ -73,6 +74,11 @@ func TestRecall(t *testing.T) {
 	}
 	s := &finder{model: model, target: target, known: map[string]found{}, kept: kept, program: []byte("c")}
 	k := groups[0][0]
+	other := &finder{target: target, program: s.program}
+	other.target.Features = append(slices.Clone(target.Features), "dotprod")
+	if keys := []string{k.Key()}; other.question(keys, make([]found, 1)) == s.question(keys, make([]found, 1)) {
+		t.Error("one answer for two instruction sets")
+	}
 	kept.Put(s.question([]string{k.Key()}, make([]found, 1)), []byte("rubbish"))
 	if got, err := s.scheduleOf(t.Context(), k); err != nil || got.Func == nil {
 		t.Errorf("rubbish: %v", err)

@@ -102,6 +102,7 @@ func shares(m map[bits]int64) string {
 // compares compiled code with the interpreter. Spellings of one network become the same kernels (TestSpellings): of them only the
 // host's code is compared, and in make test that of every eighth.
 func TestArchitectures(t *testing.T) {
+	compiled, takes := need.Part(t, 3), need.Part(t, 8)
 	for i, a := range allArchitectures(t) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
@@ -121,8 +122,8 @@ func TestArchitectures(t *testing.T) {
 				t.Fatalf("exact: %v, but a tolerance of %g", a.Exact, a.Atol)
 			}
 			compareOutput(t, got.Outputs[0], want, a.Atol, 0)
-			for _, target := range hostOrBoard(i) {
-				if strings.HasPrefix(a.Name, "spelled_") && !*onnxAll && (target != targets.HostName || !need.Part(i, 8)) {
+			for _, target := range hostOrBoard(i, compiled) {
+				if strings.HasPrefix(a.Name, "spelled_") && !*onnxAll && (target != targets.HostName || !takes(i)) {
 					continue
 				}
 				needTarget(t, target)

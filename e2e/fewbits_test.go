@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ripc"
+	"ripc/internal/need"
 	"ripc/recognize"
 	"ripc/runtime/npy"
 	"ripc/targets"
@@ -25,6 +26,7 @@ type fewBitsNetwork struct {
 // TestFewBits runs the networks of testdata/fewbits: as bitserial as they are meant, near what onnxruntime makes of them, their
 // roundings named, and compiled code equal to the interpreter.
 func TestFewBits(t *testing.T) {
+	takes := need.Part(t, 3)
 	for i, n := range readIndex[struct{ Networks []fewBitsNetwork }](t, fewBitsFolder).Networks {
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +58,7 @@ func TestFewBits(t *testing.T) {
 				}
 				compareOutput(t, got.Outputs[0], want, n.Atol, 0)
 			}
-			for _, target := range hostOrBoard(i) {
+			for _, target := range hostOrBoard(i, takes) {
 				needTarget(t, target)
 				report, err := ripc.Verify(context.Background(), ripc.VerifyRequest{Path: path, Options: ripc.Options{Target: target}, Threads: 1})
 				if err != nil {

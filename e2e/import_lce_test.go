@@ -61,9 +61,10 @@ func TestImportLCE(t *testing.T) {
 	if len(cases) < 10 {
 		t.Fatalf("%d cases", len(cases))
 	}
+	takes := need.Part(t, 4)
 	for i, c := range cases {
 		boards := []string{"host"}
-		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") || !need.Part(i, 4) {
+		if strings.HasPrefix(c.Name, "op_") || strings.HasPrefix(c.Name, "random_") || !takes(i) {
 			boards = []string{ripc.EngineInterp}
 		}
 		switch {
@@ -101,9 +102,10 @@ func lceNeeds(t *testing.T, board string) {
 // TestImportTFLite runs files of LiteRT, compiled and in the interpreter, and compares with what LiteRT made of them.
 func TestImportTFLite(t *testing.T) {
 	const dir = "../testdata/tflite"
+	takes := need.Part(t, 2)
 	for i, c := range lceCases(t, dir) {
 		for k, board := range []string{ripc.EngineInterp, targets.HostName} {
-			if !need.Part(i+k, 2) {
+			if !takes(i + k) {
 				continue
 			}
 			t.Run(c.Name+"/"+board, func(t *testing.T) {

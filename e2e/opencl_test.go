@@ -60,6 +60,10 @@ func TestMergedNames(t *testing.T) {
 			t.Errorf("a schedule of %s: %v", name, err)
 		}
 	}
+	in, err := ripc.InspectMemory(t.Context(), path, ripc.Options{Target: "opencl-cpu"})
+	if err != nil || in.Memory.Stages[0].Name != "image8+conv1" {
+		t.Errorf("the memory of the first stage: %v", err)
+	}
 }
 
 // TestPageScheduleOnDevice: the schedule of docs/gpu.md is one of a convolution.
@@ -143,8 +147,9 @@ func TestStrategiesOnDevice(t *testing.T) {
 
 // TestImportedOnDevice: cases of the importers.
 func TestImportedOnDevice(t *testing.T) {
+	takes := need.Part(t, 150)
 	for i, path := range imported(t) {
-		if need.Part(i, 150) {
+		if takes(i) {
 			t.Run(filepath.Base(path), func(t *testing.T) { verifyOnDevice(t, path) })
 		}
 	}
@@ -207,8 +212,9 @@ func TestOtherDriversOnDevice(t *testing.T) {
 
 // TestConvsOnDevice: convolutions of 1 to 3 bits at the sizes of residual networks.
 func TestConvsOnDevice(t *testing.T) {
+	takes := need.Part(t, 12)
 	for i, name := range []string{"A_n1", "B_n1", "C_n1", "D_n1", "A_n2", "B_n2", "C_n2", "D_n2", "A_n3", "B_n3", "C_n3", "D_n3"} {
-		if need.Part(i, 12) {
+		if takes(i) {
 			t.Run(name, func(t *testing.T) { verifyOnDevice(t, "../examples/convs/conv"+name+"_unipolar.json") })
 		}
 	}

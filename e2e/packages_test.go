@@ -90,3 +90,47 @@ print("all right")
 		a.run(t, nil, dir, "apt-cache", append([]string{"show", "--no-all-versions"}, strings.Fields(list)...)...)
 	})
 }
+
+// TestPackagesOnArm: what make release packs for 64-bit Arm runs under qemu: the program of the Debian package, and the Python package
+// of the wheel.
+func TestPackagesOnArm(t *testing.T) {
+	need.Packages(t)
+	qemu := need.Tool(t, "qemu-aarch64")
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	a := apps{root: root, dir: dir}
+	a.run(t, nil, root, "scripts/setup-arm64.sh", filepath.Join(dir, "arm64"), "numpy")
+	a.run(t, nil, root, "go", "run", "./scripts/release", "-out", dir, "-only", "linux-arm64")
+	model, picture := filepath.Join(root, "examples/digits/digits.json"), filepath.Join(root, "examples/digits/data/x_test.npy")
+	a.run(t, nil, root, "go", "run", "./cmd/ripc", "compile", model, "--target", "rpi3", "-o", filepath.Join(dir, "digits"))
+	a.run(t, nil, root, "go", "run", "./cmd/ripc", "run", model, "--engine", "interp", "--first", "1", "--input", picture, "--output", filepath.Join(dir, "want"))
+
+	a.run(t, nil, "", "dpkg-deb", "--extract", "ripc_"+ripc.Version+"_arm64.deb", "deb")
+	a.run(t, nil, "", qemu, "-L", "arm64", "deb/usr/bin/ripc", "run", "digits.so", "--first", "1", "--input", picture, "--output", "got")
+	if a.run(t, nil, "", "sha256sum", "--zero", "want/output_0.npy")[:64] != a.run(t, nil, "", "sha256sum", "--zero", "got/output_0.npy")[:64] {
+		t.Error("the program of the Debian package computes other bits than the interpreter")
+	}
+
+	a.run(t, nil, "", "python3", "-m", "pip", "install", "--no-index", "--no-deps", "--only-binary", ":all:", "--platform", "manylinux_2_17_aarch64", "--target", "wheel",
+		"ripc-"+ripc.Version+"-py3-none-manylinux_2_17_aarch64.whl")
+	program := filepath.Join(dir, "wheel/ripc/bin/ripc") // a process of qemu starts programs of this machine alone
+	if err := os.Rename(program, program+".arm64"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec "+qemu+" -L '"+dir+"/arm64' '"+program+".arm64' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const use = `
+import sys, numpy, ripc
+model, x = sys.argv[1], numpy.load(sys.argv[2])[:1]
+assert (ripc.load("digits.so").run(x)[0] == numpy.load("want/output_0.npy")).all()
+assert ripc.command("inspect", model, target="rpi3")["name"] == "digits"
+print("all right")
+`
+	if out := a.run(t, nil, "", qemu, "-L", "arm64", "-E", "PYTHONPATH=wheel:arm64/wheels", "arm64/usr/bin/python3", "-c", use, model, picture); !strings.Contains(out, "all right") {
+		t.Error(out)
+	}
+}

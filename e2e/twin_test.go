@@ -27,9 +27,10 @@ func TestTwin(t *testing.T) {
 	if err != nil || len(found) != len(networks) {
 		t.Fatalf("%d networks in %s, %v; want %d", len(found), folder, err, len(networks))
 	}
+	takes := need.Part(t, 3)
 	for i, name := range slices.Sorted(maps.Keys(networks)) {
 		least := networks[name]
-		for _, target := range hostOrBoard(i) {
+		for _, target := range hostOrBoard(i, takes) {
 			t.Run(name+" "+target, func(t *testing.T) {
 				t.Parallel()
 				const data = "../examples/digits/data/"

@@ -23,6 +23,8 @@ import (
 	"ripc"
 	"ripc/codegen"
 	"ripc/engine"
+	"ripc/engine/wasm"
+	"ripc/internal/abi"
 	"ripc/internal/need"
 	"ripc/runtime"
 )
@@ -104,6 +106,24 @@ func TestNode(t *testing.T) {
 	cancel()
 	if _, err := e.Run(ctx, []engine.Job{job}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
+	}
+
+	t.Chdir(t.TempDir())
+	const path = "-digits.wasm" // Node must not take it for an option
+	if err := os.WriteFile(path, c.Files[codegen.WASM], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := wasm.Open(path, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var status *runtime.StatusError
+	if err := s.RunStages(t.Context(), 1, 0); !errors.As(err, &status) || status.Code != abi.BadStages {
+		t.Errorf("stages from 1 to before 0: %v", err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Errorf("a run behind a refused one: %v", err)
 	}
 }
 

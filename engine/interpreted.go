@@ -49,7 +49,8 @@ func (e *interpreted) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 		}
 		start := time.Now()
 		for i := j.First; i < j.Last; i++ {
-			e.tell(i-j.First, j.Last-j.First, e.p.Stages[i].Name)
+			s := e.p.Stages[i]
+			e.tell(i-j.First, j.Last-j.First, s.Layer.Title(s.Name))
 			if err := e.m.Stage(ctx, i); err != nil {
 				return nil, err
 			}

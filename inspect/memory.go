@@ -108,7 +108,7 @@ func memoryOf(d *describe.Artifact, c *compile.Compiled) *Memory {
 			live = append(live, m.Arena[next])
 		}
 		n := coveredBytes(live)
-		m.Stages = append(m.Stages, StageMemory{s.Name, n})
+		m.Stages = append(m.Stages, StageMemory{s.Layer.Title(s.Name), n})
 		if n > m.LowerBound {
 			m.LowerBound, m.Peak = n, i
 		}

@@ -110,6 +110,8 @@ func kindOf(l ripc.Layer) string {
 	switch {
 	case l.Kind == "":
 		return "glue"
+	case l.Algorithm == "float": // sums of f32, of few bits as well
+		return "float"
 	case l.Integer:
 		return integer
 	}

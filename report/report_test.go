@@ -71,6 +71,15 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestFloatKind: a layer of few bits that is computed in floats has their colour.
+func TestFloatKind(t *testing.T) {
+	for algorithm, want := range map[string]string{"popcount": "binary", "float": "float"} {
+		if got := kindOf(ripc.Layer{Layer: describe.Layer{Kind: "binary"}, Algorithm: algorithm}); got != want {
+			t.Errorf("by %s: colour %s, not %s", algorithm, got, want)
+		}
+	}
+}
+
 // TestDevice: a device has launches, and the bytes that its kernels read and write.
 func TestDevice(t *testing.T) {
 	r, ms := madeUp(), 1.5

@@ -36,7 +36,8 @@ func (v *verifier) running(i int) Running {
 	case i == len(v.in.Program.Stages):
 		return Running{i, "network"}
 	}
-	return Running{i, "stage " + v.in.Program.Stages[i].Name}
+	s := v.in.Program.Stages[i]
+	return Running{i, "stage " + s.Layer.Title(s.Name)}
 }
 
 // watch calls f, which runs stage i. If that is done in this process, Watch is told.

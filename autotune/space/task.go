@@ -29,7 +29,7 @@ type Task struct {
 // TaskOf is the task to schedule f, by which a stage with these constants is computed.
 func TaskOf(f *ir.Func, t targets.Target, s ir.Stage, constants map[string][]byte) *Task {
 	return &Task{Workload: WorkloadOf(f, s), Func: f, Target: t, Algorithm: s.Layer.Algorithm.Name, Stage: s,
-		Constants: constants, Layers: []string{s.Name}}
+		Constants: constants, Layers: []string{s.Layer.Title(s.Name)}}
 }
 
 // WorkloadOf describes the computation of f, as records name it. s is the stage that it is for. The

@@ -108,6 +108,7 @@ func TestRandomFuncsOnDevice(t *testing.T) {
 
 // eachTestbed runs check with each of fs on each device that can compute it: not all have integers of 64 bits.
 func eachTestbed(t *testing.T, fs []*ir.Func, check func(*testing.T, *library, int, *ir.Func)) {
+	takes := need.Part(t, 5)
 	for _, d := range testbeds {
 		t.Run(d.target, func(t *testing.T) {
 			tg, err := targets.Lookup(d.target)
@@ -116,7 +117,7 @@ func eachTestbed(t *testing.T, fs []*ir.Func, check func(*testing.T, *library, i
 			}
 			all, able, scheduled := 0, []*ir.Func{}, []*ir.Func{}
 			for i, f := range fs {
-				if d.target == "webgpu" && !need.Part(i, 5) { // a browser without a GPU is slow
+				if d.target == "webgpu" && !takes(i) { // a browser without a GPU is slow
 					continue
 				}
 				all++

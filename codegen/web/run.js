@@ -67,7 +67,7 @@ async function start(bytes, threads, startWorker) {
     return {name: t.label ?? t.name, dtype: t.dtype, shape: t.shape, data};
   };
   const check = status => {
-    if (status !== 0) throw new Error(`${name}: status ${status}`);
+    if (status !== 0) throw Object.assign(new Error(`${name}: status ${status}`), {status});
   };
   const args = [at.inputArray, at.outputArray, at.workspace, 0, threads, at.sync];
   const team = threads > 1 ? await gather(module, shared, name, args, at, startWorker) : {begin() {}, close() {}};

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -188,7 +189,7 @@ func (p *process) explainError(err error) error {
 	case strings.Contains(text, "decode_save_opc"):
 		return &SimulatorError{p.m.path, fmt.Sprintf("%s %s itself ends at conversions of vectors of floats, in right "+
 			"code, too; qemu 10 runs them", filepath.Base(p.m.qemu), ToolVersion(p.ctx, p.m.qemu))}
-	case strings.HasPrefix(text, "qemu") && strings.Contains(text, "not found"):
+	case lacksCPU.MatchString(text):
 		return &SimulatorError{p.m.path, "this qemu has no CPU " + p.m.cpu + "; a later version may have it"}
 	}
 	e := &RunError{Path: p.m.path, Status: err.Error(), Output: text[:min(len(text), maxOutput)]}
@@ -205,6 +206,10 @@ func (p *process) explainError(err error) error {
 	}
 	return e
 }
+
+// lacksCPU matches qemu's messages about a CPU that it does not know, or a feature of one.
+var lacksCPU = regexp.MustCompile(`(?m)^qemu-\S+: (unable to find CPU model '.*'|` +
+	`can't apply global .*: Property '.*' not found)$`)
 
 // runnerFault explains the runner's own exit codes.
 func runnerFault(code int) string {

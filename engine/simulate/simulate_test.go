@@ -130,25 +130,35 @@ func testStatusAndArguments(t *testing.T, d *describe.Artifact) {
 	}
 }
 
-// TestQemuFault: when qemu ends by its own fault, the error names it and its version, and blames no code. A script plays qemu 7.2.
+// TestQemuFault: when qemu ends by its own fault or lacks the CPU, the error says so, and blames no code. Of other messages the code is
+// to blame. A script plays qemu 7.2.
 func TestQemuFault(t *testing.T) {
 	needQemu(t)
 	dir := t.TempDir()
-	const script = "#!/bin/sh\n[ \"$1\" = --version ] && echo qemu-aarch64 version 7.2.22 && exit\n" +
-		"echo 'decode_save_opc: Assertion failed.' >&2\nkill -SEGV $$\n"
-	if err := os.WriteFile(filepath.Join(dir, "qemu-aarch64"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	d := twoStage()
 	in, _, _ := inputs(t, d, 1)
-	m, err := simulate.Open(assemble(t, d, "\tmov w0, #0\n\tret"), simulate.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = m.Run(t.Context(), []simulate.Job{{Inputs: in, Last: 1, Threads: 1}})
-	if own := (*simulate.SimulatorError)(nil); !errors.As(err, &own) || !strings.HasPrefix(own.Why, "qemu-aarch64 7.2.22 itself ends at") {
-		t.Error(err)
+	artifact := assemble(t, d, "\tmov w0, #0\n\tret")
+	for message, want := range map[string]string{
+		"decode_save_opc: Assertion failed.":                                                          "qemu-aarch64 7.2.22 itself ends at",
+		"qemu-aarch64: unable to find CPU model 'none'":                                               "this qemu has no CPU",
+		"qemu-aarch64: can't apply global max-arm-cpu.none=on: Property 'max-arm-cpu.none' not found": "this qemu has no CPU",
+		"qemu-aarch64: handler of signal 11 not found":                                                "",
+	} {
+		script := "#!/bin/sh\n[ \"$1\" = --version ] && echo qemu-aarch64 version 7.2.22 && exit\ncat >&2 <<'END'\n" + message +
+			"\nEND\nkill -SEGV $$\n"
+		if err := os.WriteFile(filepath.Join(dir, "qemu-aarch64"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		m, err := simulate.Open(artifact, simulate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Run(t.Context(), []simulate.Job{{Inputs: in, Last: 1, Threads: 1}})
+		own, run := (*simulate.SimulatorError)(nil), (*simulate.RunError)(nil)
+		if want == "" && !errors.As(err, &run) || want != "" && (!errors.As(err, &own) || !strings.HasPrefix(own.Why, want)) {
+			t.Errorf("%s: %v", message, err)
+		}
 	}
 }
 

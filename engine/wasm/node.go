@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ripc/codegen/web"
+	"ripc/internal/abi"
 	"ripc/internal/tools"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -26,12 +27,23 @@ import (
 // node is a process of Node that runs a module. It gets the stages to run with all memory, and
 // answers with its time and all memory.
 type node struct {
+	name     string // of the network
 	cmd      *exec.Cmd
 	orders   io.WriteCloser
 	answers  io.Reader
-	messages bytes.Buffer
+	messages messages
 	memory   []byte // the Session's inputs, outputs and workspace
 	took     time.Duration
+}
+
+// messages keeps the last bytes that Node writes to standard error.
+type messages struct{ text []byte }
+
+func (m *messages) Write(p []byte) (int, error) {
+	const most = 4096
+	m.text = append(m.text, p...)
+	m.text = m.text[max(0, len(m.text)-most):]
+	return len(p), nil
 }
 
 //go:embed node.js
@@ -48,7 +60,7 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 	}
 	script := strings.NewReplacer("RUN", web.Script(), "WORKER", strconv.Quote(web.Worker)).Replace(nodeText)
 	start := "import('data:text/javascript," + url.PathEscape(script) + "')"
-	n := &node{cmd: exec.Command(program, "-e", start, path, fmt.Sprint(threads))}
+	n := &node{name: desc.Name, cmd: exec.Command(program, "-e", start, "--", path, fmt.Sprint(threads))}
 	n.cmd.Stderr = &n.messages
 	if n.orders, err = n.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -85,13 +97,14 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 	return s, nil
 }
 
-// run runs stages first to last-1. It fails with *TrapError or ctx's error, and ends Node then.
+// run runs stages first to last-1. It fails with *runtime.StatusError, or with *TrapError or ctx's
+// error, and ends Node then.
 func (n *node) run(ctx context.Context, first, last int) error {
 	stop := context.AfterFunc(ctx, func() { _ = n.cmd.Process.Kill() })
 	defer stop()
 	order := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(first)), uint32(last))
 	_, err := n.orders.Write(append(order, n.memory...))
-	answer := make([]byte, 8)
+	answer := make([]byte, 16)
 	if err == nil {
 		_, err = io.ReadFull(n.answers, answer)
 	}
@@ -106,6 +119,9 @@ func (n *node) run(ctx context.Context, first, last int) error {
 		return &TrapError{err.Error(), err}
 	}
 	n.took = time.Duration(binary.LittleEndian.Uint64(answer))
+	if status := binary.LittleEndian.Uint64(answer[8:]); status != abi.OK {
+		return &runtime.StatusError{Name: n.name, Code: int(status)}
+	}
 	return nil
 }
 
@@ -113,8 +129,8 @@ func (n *node) run(ctx context.Context, first, last int) error {
 func (n *node) end() error {
 	_ = n.orders.Close()
 	err := n.cmd.Wait()
-	if text := strings.TrimSpace(n.messages.String()); text != "" {
-		return errors.New(text)
+	if text := bytes.TrimSpace(n.messages.text); len(text) > 0 {
+		return errors.New(string(text))
 	}
 	return err
 }

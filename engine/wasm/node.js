@@ -1,5 +1,5 @@
 // Runs a module in Node: node -e ... MODULE THREADS. An order is two numbers of 32 bits, the stages from one to before
-// the other, and all memory. The answer is the nanoseconds that they took, in 64 bits, and all memory.
+// the other, and all memory. The answer is the nanoseconds that they took, their status, each in 64 bits, and all memory.
 import fs from "node:fs";
 import v8 from "node:v8";
 
@@ -32,7 +32,13 @@ for (write(new Uint8Array(1));;) {
   read(order);
   memory.forEach(read);
   const start = process.hrtime.bigint();
-  net.runStages(order[0], order[1]);
-  write(new BigUint64Array([process.hrtime.bigint() - start]));
+  let status = 0;
+  try {
+    net.runStages(order[0], order[1]);
+  } catch (error) {
+    if (!error.status) throw error;
+    status = error.status;
+  }
+  write(new BigUint64Array([process.hrtime.bigint() - start, BigInt(status)]));
   memory.forEach(write);
 }

@@ -242,9 +242,13 @@ func threadsOfCall(s ir.Stmt) int {
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Call:
-			n = max(n, t.Fn.Threads)
-			if t.Fn.Threads == 0 {
+			switch {
+			case t.Fn.Threads == 0:
 				other = "@" + t.Fn.Name
+			case n > 1 && n != t.Fn.Threads:
+				other = fmt.Sprintf("@%s of %d threads", t.Fn.Name, t.Fn.Threads)
+			default:
+				n = t.Fn.Threads
 			}
 		case *ir.Store:
 			other = "a store to %" + t.Buf

@@ -222,6 +222,11 @@ func TestTogether(t *testing.T) {
     %c[%l] += %x[%l]
   }
 }
+instr @j(out %c: i32[1], %x: i32[1]) threads=8 {
+  for %l in 0:1 {
+    %c[%l] += %x[%l]
+  }
+}
 func @f(%x: i32[8], out %c: i32[8], out %y: i32[8]) {
   for %i in 0:8 thread {
 `
@@ -230,6 +235,7 @@ func @f(%x: i32[8], out %c: i32[8], out %y: i32[8]) {
 		{"if %i < 7 { call @i(%c[%i], %x[%i]) }", "256"},
 		{"%y[%i] = 1i32", "8"},
 		{"call @i(%c[%i], %x[%i]) %y[%i] = 1i32", "call: @f: 32 threads run an instruction together, and beside it is a store to %y\n    help: compute it in a nest of its own"},
+		{"call @i(%c[%i], %x[%i]) call @j(%c[%i], %x[%i])", "call: @f: 32 threads run an instruction together, and beside it is @j of 8 threads\n    help: compute it in a nest of its own"},
 		{"if %x[%i] > 0i32 { call @i(%c[%i], %x[%i]) }", "call: @f: 32 threads run an instruction together, and beside it is a condition that reads memory\n    help: compute it in a nest of its own"},
 	} {
 		file, err := irtext.Parse("f", []byte(head+c.body+"}}"))

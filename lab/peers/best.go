@@ -21,9 +21,17 @@ func headlines() []string {
 	return []string{"convB", "squeezenet", "resnet18", "binary_alexnet", "quicknet", "mobilenet"}
 }
 
-// fastest returns the figure of least time with one thread at a precision, among ripc's engines or
-// among the others, or nil. Engines with another first layer are left out.
-func (r *results) fastest(s Subject, precision string, ripc bool) *figures.Figure {
+// cost is the name of the value by which engines are compared on a target.
+func cost(target string) string {
+	if target == "" {
+		return "min_ms"
+	}
+	return ofCycles
+}
+
+// fastest returns the figure of least cost on a target with one thread at a precision, among ripc's
+// engines or among the others, or nil. Engines with another first layer are left out.
+func (r *results) fastest(s Subject, target, precision string, ripc bool) *figures.Figure {
 	var best *figures.Figure
 	for _, e := range s.Entries {
 		if strings.HasPrefix(e.Engine, "ripc") != ripc {
@@ -32,7 +40,8 @@ func (r *results) fastest(s Subject, precision string, ripc bool) *figures.Figur
 		if !strings.Contains(e.Engine, precision) || strings.Contains(e.Engine, "first layer") {
 			continue
 		}
-		if f := r.figure(s, e.Engine, 1); f != nil && (best == nil || f.Values["min_ms"] < best.Values["min_ms"]) {
+		f, by := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Target: target, Threads: 1}), cost(target)
+		if f.Has(by) && (best == nil || f.Values[by] < best.Values[by]) {
 			best = f
 		}
 	}
@@ -67,14 +76,14 @@ func (r *results) summary(wanted []string, shares bool) string {
 		cells := []string{s.title()}
 		for _, p := range precisions() {
 			ours, theirs := "-", "-"
-			if f := r.fastest(s, p, true); f != nil {
+			if f := r.fastest(s, "", p, true); f != nil {
 				ms := f.Values["min_ms"]
 				ours = fmt.Sprintf("%.2f", ms)
 				if share := r.boundMS(f) / ms; shares && share > 0 {
 					ours += fmt.Sprintf(" (%.0f %%)", 100*share)
 				}
 			}
-			if f := r.fastest(s, p, false); f != nil {
+			if f := r.fastest(s, "", p, false); f != nil {
 				theirs = fmt.Sprintf("%.2f %s", f.Values["min_ms"], brand(f.Variant))
 			}
 			cells = append(cells, ours, theirs)
@@ -98,7 +107,7 @@ func (r *results) gain() string {
 	var times []string
 	source := ""
 	for _, p := range precisions() {
-		if f := r.fastest(s, p, true); f != nil {
+		if f := r.fastest(s, "", p, true); f != nil {
 			times = append(times, fmt.Sprintf("%.1f ms in %s", f.Values["min_ms"], p))
 			source = f.CPU + ", " + f.Date
 		}
@@ -114,7 +123,7 @@ func (r *results) bestBars() string {
 	part, most := task.Bars{Title: s.title() + ": one inference, one thread"}, 0.0
 	for _, p := range precisions() {
 		for _, ripc := range []bool{true, false} {
-			f := r.fastest(s, p, ripc)
+			f := r.fastest(s, "", p, ripc)
 			if f == nil {
 				continue
 			}

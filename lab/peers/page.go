@@ -121,14 +121,9 @@ func (r *results) page(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Side by side\n\n<!-- Made by make %s; do not edit. -->\n\n", name)
 	b.WriteString(r.machine(true))
-	b.WriteString("Milliseconds of one inference with one thread, the least of all turns. The engines of a layer or " +
-		"network take turns; " +
-		"each has loaded it in a process of its own, which is stopped between its turns. At each precision the " +
-		"table has ripc's " +
-		"fastest time and that of the fastest other engine. The number in parentheses is ripc's share of the " +
-		"machine's limits. " +
-		"`lab/data` has all engines, medians and two threads, and `lab/peers/README.md` says how all of it is " +
-		"measured.\n\n")
+	b.WriteString("Milliseconds of one inference with one thread, the least of all turns. At each precision the " +
+		"table has ripc's fastest time, with its share of the machine's limits, and that of the fastest other " +
+		"engine. `lab/data` has all engines, medians and two threads, and `lab/peers/README.md` has the method.\n\n")
 	table := r.summary(nil, true)
 	b.WriteString(table + larqNote(table))
 	ns := r.threads()
@@ -138,11 +133,9 @@ func (r *results) page(name string) string {
 	}
 	b.WriteString("; the scale is logarithmic. A line across a bar is the limit of the machine.\n")
 
-	b.WriteString("\n## Limits of this machine\n\nThe best rates of small loops that do nothing but the named " +
-		"instructions, in the " +
-		"same run. A share is the time of a network's products at these rates, divided by the shortest time that " +
-		"was measured. " +
-		"Sums of bits have a product for each pair of bits.\n\n")
+	b.WriteString("\n## Limits of this machine\n\nThe best rates of small loops of the named instructions, in the " +
+		"same run. A share is the time of a network's products at these rates, divided by its time. Sums of bits " +
+		"have a product for each pair of bits.\n\n")
 	cells := []string{"limit", "kernel", "instructions"}
 	for _, n := range ns {
 		cells = append(cells, threadsText(n)+": MACs/cycle", "GMAC/s")
@@ -163,13 +156,66 @@ func (r *results) page(name string) string {
 			b.WriteString(task.Row(cells...))
 		}
 	}
+	b.WriteString(r.boardTable())
 	if rows := r.missing(); rows != "" {
 		b.WriteString("\n## Not measured\n\n" + task.Head("engine", "subjects", "why") + rows)
 	}
 	return b.String()
 }
 
-// missing returns rows that say why entries were not measured, one for each engine and reason.
+// boardTable returns the section of boards: ripc's fewest estimated cycles beside those of the
+// fastest other engine. It is "" without figures.
+func (r *results) boardTable() string {
+	var all []*figures.Figure
+	var boards []string
+	for _, f := range r.Latest() {
+		if f.Has(ofCycles) {
+			all, boards = append(all, f), append(boards, f.Target)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(boards)
+	boards = slices.Compact(boards)
+	cells, few := []string{"layer or network"}, []string{"fp32", "int8"}
+	for _, t := range boards {
+		for _, p := range few {
+			cells = append(cells, t+", "+p)
+		}
+	}
+	table := task.Head(cells...)
+	for _, s := range r.subjects {
+		cells, found := []string{s.Name}, false
+		for _, t := range boards {
+			for _, p := range few {
+				text := "-"
+				ours, theirs := r.fastest(s, t, p, true), r.fastest(s, t, p, false)
+				if ours != nil && theirs != nil {
+					text = fmt.Sprintf("%s / %s %s", millions(ours), millions(theirs), brand(theirs.Variant))
+					found = true
+				}
+				cells = append(cells, text)
+			}
+		}
+		if found {
+			table += task.Row(cells...)
+		}
+	}
+	return "\n## Boards\n\nEstimated millions of cycles ([estimates.md](estimates.md)) of one inference, by ripc / " +
+		"by the fastest other engine; in parentheses millions of instructions. LLVM's models of in-order cores " +
+		"suit ripc, which orders instructions by them: kernels that were ordered on real cores are faster than " +
+		"they look.\n\n" +
+		table + "\n" + figures.Sources(all) + "\n"
+}
+
+// millions returns the cycles of an estimate, and its instructions in parentheses.
+func millions(f *figures.Figure) string {
+	return fmt.Sprintf("%.1f (%.1f)", f.Values[ofCycles]/1e6, f.Values["instructions"]/1e6)
+}
+
+// missing returns rows that say why entries were not measured, one for each engine and reason. It
+// leaves out entries that are for one thread only.
 func (r *results) missing() (rows string) {
 	var order [][2]string // engine with its threads, reason
 	by := map[[2]string][]string{}
@@ -177,7 +223,7 @@ func (r *results) missing() (rows string) {
 		for _, e := range s.Entries {
 			for _, n := range r.threads() {
 				f := r.Find(figures.Key{Subject: s.Name, Variant: e.Engine, Threads: n})
-				if f == nil || f.Why == "" {
+				if f == nil || f.Why == "" || f.Why == e.OneThread {
 					continue
 				}
 				key := [2]string{e.Engine + ", " + threadsText(n), f.Why}

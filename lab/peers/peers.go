@@ -35,6 +35,7 @@ type bench struct {
 	threads []int
 	dir     string   // everything that is not ripc's, outside the tree
 	python  string   // "" finds one
+	boards  []string // targets, in the place of this machine
 	own     []string // files of the user, in the place of the subjects
 	inputs  []string // .npy files, one for each input; none is the picture, and no labels
 	labels  string
@@ -68,6 +69,7 @@ func Task() *task.Task {
 	t.Flags = func(f *pflag.FlagSet) {
 		flags(f)
 		f.BoolVar(&b.setUp, "setup", false, "only install the other engines and make their models")
+		f.StringSliceVar(&b.boards, "board", nil, "estimate cycles on these `targets`, under qemu")
 		f.StringSliceVar(&b.own, "model", nil, "compare the engines on these `files` alone, and write no page")
 		f.StringSliceVar(&b.inputs, "inputs", nil, "a .npy `file` for each input of --model, which also calibrate int8")
 		f.StringVar(&b.labels, "labels", "", "a .npy `file` with the class of each of --inputs")
@@ -134,6 +136,14 @@ func (b *bench) prepare(ctx context.Context, _ *regexp.Regexp, out io.Writer) (d
 	if err != nil {
 		return false, fmt.Errorf("scripts/setup-peers.sh: %w", err)
 	}
+	if len(b.boards) > 0 {
+		cmd := exec.CommandContext(ctx, "scripts/setup-arm64.sh", filepath.Join(b.dir, arm64), "-r",
+			filepath.Join(scripts, "requirements-"+boardEnv+".txt"))
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return false, fmt.Errorf("scripts/setup-arm64.sh: %w", err)
+		}
+	}
 	if b.setUp {
 		_, err := out.Write(text)
 		return true, err
@@ -152,6 +162,9 @@ func (b *bench) prepare(ctx context.Context, _ *regexp.Regexp, out io.Writer) (d
 
 // cases are all subjects with each number of threads; without peers, with ripc's own entries alone.
 func (b *bench) cases(context.Context, *regexp.Regexp) (all []task.Case, err error) {
+	if len(b.boards) > 0 {
+		return b.boardCases()
+	}
 	for _, s := range subjects() {
 		if !b.peers {
 			s.Entries = slices.DeleteFunc(s.Entries, func(e Entry) bool { return e.Env != "" })

@@ -39,9 +39,12 @@ type (
 		// first output for each element.
 		Inputs  []string `json:"inputs,omitempty"`
 		Outputs string   `json:"outputs,omitempty"`
+		// Count asks for one run that qemu's counter counts.
+		Count bool `json:"count,omitempty"`
 	}
 	report struct {
-		NS []int64 `json:"ns"`
+		NS   []int64 `json:"ns"`
+		Maps string  `json:"maps,omitempty"` // Linux's list of the process's memory, behind Count
 	}
 )
 
@@ -59,10 +62,11 @@ type worker struct {
 
 // start starts a worker and waits until it has run its model once. An engine that cannot run it is
 // an *unfitError.
-func start(ctx context.Context, e Entry, command []string, threads int) (*worker, error) {
+func start(ctx context.Context, e Entry, command []string, threads int, variables ...string) (*worker, error) {
 	w := &worker{entry: e, errors: &bytes.Buffer{}}
 	w.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
-	w.cmd.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads), "PYTHONDONTWRITEBYTECODE=1")
+	w.cmd.Env = append(append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads), "PYTHONDONTWRITEBYTECODE=1",
+		"PYTHONHASHSEED=0"), variables...)
 	w.cmd.Stderr = w.errors
 	// A signal from the terminal is for the parent, which then ends its workers.
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -107,13 +111,18 @@ func (w *worker) answer(to any) error {
 	return json.Unmarshal(w.out.Bytes(), to)
 }
 
+// ask sends an order, and reads the answer.
+func (w *worker) ask(o order, to any) error {
+	if err := json.NewEncoder(w.in).Encode(o); err != nil {
+		return err
+	}
+	return w.answer(to)
+}
+
 // run runs the model n times.
 func (w *worker) run(n int) ([]time.Duration, error) {
-	if err := json.NewEncoder(w.in).Encode(order{Runs: n}); err != nil {
-		return nil, err
-	}
 	var r report
-	if err := w.answer(&r); err != nil {
+	if err := w.ask(order{Runs: n}, &r); err != nil {
 		return nil, err
 	}
 	if len(r.NS) != n {
@@ -128,10 +137,7 @@ func (w *worker) run(n int) ([]time.Duration, error) {
 
 // outputs returns the first output for each element of the .npy files inputs, one behind the other.
 func (w *worker) outputs(inputs []string, scratch string) (*npy.Array, error) {
-	if err := json.NewEncoder(w.in).Encode(order{Inputs: inputs, Outputs: scratch}); err != nil {
-		return nil, err
-	}
-	if err := w.answer(&struct{}{}); err != nil {
+	if err := w.ask(order{Inputs: inputs, Outputs: scratch}, &struct{}{}); err != nil {
 		return nil, err
 	}
 	return npy.ReadFile(scratch)

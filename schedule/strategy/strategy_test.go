@@ -499,10 +499,11 @@ func TestLarge(t *testing.T) {
 func TestPoints(t *testing.T) {
 	all := machines(t)
 	ls := layers()
+	takes := need.Part(t, 4)
 	for i, name := range slices.Sorted(maps.Keys(ls)) {
 		f := ls[name]
 		for k, m := range []targets.Target{all[0], all[2], all[4], all[5]} {
-			if !need.Part(i+k, 4) {
+			if !takes(i + k) {
 				continue
 			}
 			l, r := strategy.LayerOf(f, m), rand.New(rand.NewPCG(1, 2))

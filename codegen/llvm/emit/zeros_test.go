@@ -219,9 +219,10 @@ func zeroCases() (fs []*ir.Func) {
 // test, two processors of one architecture share the Funcs.
 func TestZeros(t *testing.T) {
 	all := zeroCases()
+	takes := need.Part(t, 2)
 	share := func(k int) (fs []*ir.Func) {
 		for i, f := range all {
-			if need.Part(i+k, 2) {
+			if takes(i + k) {
 				fs = append(fs, f)
 			}
 		}
