@@ -33,6 +33,9 @@ func TestDevice(t *testing.T) {
 			continue // the interpreter runs them three times
 		}
 		l := strategy.LayerOf(f, m)
+		if ok, why := named(t, "tiles").Applies(l); !ok && strings.HasPrefix(name, "tiles") {
+			t.Errorf("%s: %s", name, why)
+		}
 		for _, s := range strategy.For(l) {
 			for i := range 3 {
 				var v strategy.Values

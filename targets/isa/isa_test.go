@@ -51,7 +51,7 @@ func TestQuery(t *testing.T) {
 		if i.Positions > 0 { // which have as many sums each
 			shape = shape[1:]
 		}
-		if i.Meaning == XorCountMatrix { // several rows of positions
+		if i.Meaning == XorCountMatrix || i.Meaning == DotMatrix { // several rows of positions
 			shape = shape[1:]
 		}
 		if i.Halves && i.Meaning != Tables { // each of which has as many

@@ -80,7 +80,7 @@ func function(i isa.Instr, core Core) Function {
 func writers() map[isa.Meaning]func(*code) {
 	return map[isa.Meaning]func(*code){
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile,
-		isa.XorCountWindow: xorCountWindow, isa.XorCountMatrix: xorCountMatrix,
+		isa.XorCountWindow: xorCountWindow, isa.XorCountMatrix: sumMatrices, isa.DotMatrix: sumMatrices,
 		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.DotChannels: dotChannels,
 		isa.AddPairs: addPairs, isa.PackCompare: packCompare,
 		isa.PackLess: packLess,

@@ -19,7 +19,7 @@ import (
 func TestMatrix(t *testing.T) {
 	n := 0
 	for _, i := range isa.All() {
-		if i.Meaning != isa.XorCountMatrix || i.Taps == 5 && i.Words > 4 {
+		if i.Meaning != isa.XorCountMatrix && i.Meaning != isa.DotMatrix || i.Taps == 5 && i.Words > 4 {
 			continue
 		}
 		n++
@@ -49,7 +49,7 @@ func TestMatrix(t *testing.T) {
 			if err := w.run(f.Text); err != nil {
 				t.Fatalf("%s: %v", i.Func.Name, err)
 			}
-			if strings.Contains(f.Text, "mma.xor") == and || w.products == 0 {
+			if i.Meaning == isa.XorCountMatrix && strings.Contains(f.Text, "mma.xor") == and || w.products == 0 {
 				t.Errorf("%s: %d products in\n%s", i.Func.Name, w.products, f.Text)
 			}
 			if string(memory["%acc"]) != string(want[0]) {
@@ -57,7 +57,7 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	if n < 50 {
+	if n < 100 {
 		t.Errorf("only %d instructions", n)
 	}
 }
@@ -191,12 +191,12 @@ func (w *warp) set(name, op, rest string) {
 	w.values[name] = out
 }
 
-// multiply is mma.sync of bits by PTX's description: thread 4g+t has words t and t+4 of rows g and g+8 of the first matrix, in the
+// multiply is mma.sync of bits or bytes by PTX's description: thread 4g+t has words t and t+4 of rows g and g+8 of the first matrix, in the
 // order of columns, words t and t+4 of column g of the second, and columns 2t and 2t+1 of the sums of rows g and g+8.
 func (w *warp) multiply(name string, args []string, out *[32]place) {
 	w.products++
 	halves := 2
-	if strings.Contains(name, "k128") {
+	if strings.Contains(name, "k128") || strings.Contains(name, "k16") {
 		halves = 1
 	}
 	var a [16][8]uint32
@@ -218,7 +218,13 @@ func (w *warp) multiply(name string, args []string, out *[32]place) {
 				if strings.Contains(name, ".and.") {
 					both = a[row][word] & b[column][word]
 				}
-				sum += uint32(bits.OnesCount32(both))
+				if !strings.HasSuffix(name, ".u8.s8") {
+					sum += uint32(bits.OnesCount32(both))
+					continue
+				}
+				for at := 0; at < 32; at += 8 {
+					sum += uint32(int32(uint8(a[row][word]>>at)) * int32(int8(b[column][word]>>at)))
+				}
 			}
 			out[lane].parts[k] = sum
 		}
