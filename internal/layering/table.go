@@ -63,7 +63,7 @@ func Table() []Row {
 		{"schedule", []string{"internal/files", "internal/suggest", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/steps", []string{"ir", "schedule"}, nil},
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/steps", "targets", "targets/isa"}, nil},
-		{"schedule/features", []string{"ir", "ir/arith", "ir/size", "targets", "targets/isa"}, nil},
+		{"schedule/features", []string{"ir", "ir/arith", "ir/deps", "ir/size", "targets", "targets/isa"}, nil},
 		{"schedule/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"schedule/machine", []string{"ir", "schedule/costmodel", "schedule/features", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}},
 		{"lower", []string{"graph", "graph/scalar", "internal/f32", "internal/names", "internal/passorder", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
