@@ -40,7 +40,7 @@ func meanings() []meaning {
 		{isa.LookUpRow, "look_up_row"},
 		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"},
 		{isa.PackLess, "pack_less"}, {isa.FmaRow, "fma_row"}, {isa.DotChannels, "dot_channels"},
-		{isa.XorCountMatrix, "xor_count_matrix"}, {isa.DotMatrix, "dot_matrix"},
+		{isa.XorCountMatrix, "xor_count_matrix"}, {isa.DotMatrix, "dot_matrix"}, {isa.PackWord, "pack_word"},
 	}
 }
 

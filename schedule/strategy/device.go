@@ -191,14 +191,27 @@ func buildTiles(b *builder, v Values) {
 	}
 	b.must(steps.Pack(weights, i.Lanes, order...))
 	b.must(steps.Tensorize(row, i.Func))
+	b.packWords()
 	b.bindKernels(outer, v[threads])
 }
 
-// channelLanes is rows with a thread for each channel. Threads that write words get the bits of
-// others from shared memory.
+// packWords lets a warp make each word of bits of sums that are shared, by an instruction.
+func (b *builder) packWords() {
+	i := b.instr(isa.PackWord, func(i isa.Instr) bool { return i.Lanes == b.out.extent(ir.Bit) })
+	if b.err != nil || i == nil || b.levelBits() != 1 {
+		return
+	}
+	b.attempt(func() { // other functions of sums stay
+		_, word := b.divideUnnamed(b.out.loop(ir.Word), 1)
+		b.must(steps.Tensorize(word, i.Func))
+	})
+}
+
+// channelLanes is rows with a thread for each channel. The sums are shared: a warp packs a word of
+// bits, where the target has ballots, else a thread does.
 func channelLanes() Strategy {
 	return Strategy{
-		Name: "lanes", Text: "a thread for each channel of a position, and bits by shared memory", Machine: Device,
+		Name: "lanes", Text: "a thread for each channel of a position, and words by ballots", Machine: Device,
 		Applies: func(l *Layer) (bool, string) {
 			if ok, why := copiesRows(l); !ok {
 				return ok, why
@@ -214,6 +227,7 @@ func channelLanes() Strategy {
 			home, inThread := b.placeValues(v, at)
 			b.keepInRegisters(v, home, inThread)
 			b.placeCopies(at)
+			b.packWords()
 			b.bindKernels(at, v[threads])
 		},
 	}

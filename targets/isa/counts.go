@@ -278,6 +278,16 @@ func packCompares(c cpu) []Instr {
 	}, Instr{Meaning: PackCompare, Lanes: 32, Type: ir.U32}, nil)}
 }
 
+// packWord is of PackWord.
+func packWord() Instr {
+	i := nv().instr(family{
+		"${cpu}_pack_le_x${lanes}", "out %y: u32[1], %acc: i32[$lanes], %t: i32[$lanes]", "q:1",
+		"%y[%q] = 0u32 for %l in 0:$lanes { %y[%q] |= cast<u32>(%acc[%l] <= %t[%l]) << cast<u32>(%l) }",
+	}, Instr{Meaning: PackWord, Lanes: warp, Type: ir.U32}, nil)
+	i.Func.Threads = warp
+	return i
+}
+
 // packLesses are of PackLess, for two words. Of several planes, the level of a sum is searched for
 // (ir.Search).
 func packLesses() []Instr {

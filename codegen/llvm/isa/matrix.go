@@ -66,6 +66,15 @@ func sumMatrices(c *code) {
 	}
 }
 
+// packWord is the function of isa.PackWord: a thread compares a sum, and all store the same word.
+func packWord(c *code) {
+	m := &matrix{code: c}
+	lane := c.op("and", c.call("i32", "llvm.nvvm.read.ptx.sreg.tid.x"), value{"i32", "31"})
+	sum, most := c.load("i32", m.at("acc", lane), 0, 4), c.load("i32", m.at("t", lane), 0, 4)
+	bit := c.set("i1", "icmp sle %s, %s", sum, most.name)
+	c.store(c.call("i32", "llvm.nvvm.vote.ballot.sync", value{"i32", "-1"}, bit), "y", 0, 4)
+}
+
 // matrix is an instruction of products of matrices that is being written.
 type matrix struct {
 	*code
