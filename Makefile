@@ -102,9 +102,11 @@ c: ## the C back end with GCC, Clang and sanitizers: set-up of its own, all netw
 	RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 30m ./codegen/c99
 	cd e2e && RIPC_REQUIRE_C=1 $(GO) test -count 1 -timeout 60m -run '^TestAllInC$$|^TestSanitizedNetwork$$'
 
-opencl: ## kernels on a CPU as a device: all imported cases and 501 random networks
+opencl: ## kernels on a CPU as a device, by pocl, rusticl and Oclgrind: set-up of its own, networks, random ones, schedules and races
 	@scripts/setup.sh
-	cd e2e && RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 120m -run OnDevice
+	@scripts/setup-browser.sh
+	@scripts/setup-opencl.sh
+	RIPC_THOROUGH=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 120m -run '^Test.*OnDevice$$' ./codegen/c99 ./e2e
 
 apps: ## the programs in examples with a network in them, in C, Go and Python, here and on simulated boards: set-up of its own
 	@scripts/setup-apps.sh

@@ -181,13 +181,13 @@ func TestRandomNetworksOnDevice(t *testing.T) {
 }
 
 // TestOtherDriversOnDevice: networks and all strategies by another compiler of OpenCL, Mesa's, and in Oclgrind, which looks for data races and accesses
-// outside of buffers.
+// outside of buffers. Of networks, Oclgrind takes a part.
 func TestOtherDriversOnDevice(t *testing.T) {
 	need.All(t)
 	const lib = "/usr/lib/x86_64-linux-gnu/"
-	for _, d := range []struct{ name, library, tests string }{
-		{"rusticl", lib + "libRusticlOpenCL.so.1", "^TestExamplesOnDevice$|^TestStrategiesOnDevice$|^TestConvsOnDevice$"},
-		{"oclgrind", "/usr/lib/oclgrind/liboclgrind-rt-icd.so", "^TestExamplesOnDevice$|^TestStrategiesOnDevice$"},
+	for _, d := range []struct{ name, library, tests, thorough string }{
+		{"rusticl", lib + "libRusticlOpenCL.so.1", "^Test(Examples|Strategies|Convs|Zoo|RandomNetworks)OnDevice$", "1"},
+		{"oclgrind", "/usr/lib/oclgrind/liboclgrind-rt-icd.so", "^Test(Examples|Strategies)OnDevice$", ""},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			if _, err := os.Stat(d.library); err != nil {
@@ -199,7 +199,7 @@ func TestOtherDriversOnDevice(t *testing.T) {
 			}
 			log := filepath.Join(dir, "log")
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", d.tests)
-			cmd.Env = append(os.Environ(), "OCL_ICD_VENDORS="+dir, "RUSTICL_ENABLE=llvmpipe", "OCLGRIND_DATA_RACES=1", "OCLGRIND_LOG="+log, "RIPC_THOROUGH=")
+			cmd.Env = append(os.Environ(), "OCL_ICD_VENDORS="+dir, "RUSTICL_ENABLE=llvmpipe", "OCLGRIND_DATA_RACES=1", "OCLGRIND_LOG="+log, "RIPC_THOROUGH="+d.thorough)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

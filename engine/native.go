@@ -61,10 +61,31 @@ func openSandboxed(path string, o Options) (Engine, error) {
 	return &native{o, Sandboxed, s.Description(), s, s.Close}, nil
 }
 
-// deviceOpener opens the bundles of kernels of an architecture; it is nil for others.
-func deviceOpener(arch string) func(path string) (*device.Session, error) {
-	return map[string]func(string) (*device.Session, error){container.OpenCL: opencl.Open, container.PTX: cuda.Open,
-		container.WebGPU: webgpu.Open}[arch]
+// devices run the kernels of an architecture.
+type devices struct {
+	open func(path string) (*device.Session, error)
+	name func(features []string) (string, error) // of the one that open takes for a target with features
+}
+
+// devicesOf returns the devices of an architecture. ok is false for those of CPUs.
+func devicesOf(arch string) (d devices, ok bool) {
+	d, ok = map[string]devices{container.OpenCL: {opencl.Open, opencl.Name}, container.PTX: {cuda.Open, cuda.Name},
+		container.WebGPU: {webgpu.Open, webgpu.Name}}[arch]
+	return d, ok
+}
+
+// DeviceName returns the name of the device on which Open runs kernels of a target with an
+// architecture and features. It fails with *device.MissingError if there is none.
+func DeviceName(target, arch string, features []string) (string, error) {
+	d, ok := devicesOf(arch)
+	if !ok {
+		return "", runtime.ErrPlatform
+	}
+	name, err := d.name(features)
+	if err != nil {
+		return "", &device.MissingError{Target: target, Why: err.Error()}
+	}
+	return name, nil
 }
 
 // openDevice runs kernels. The threads are the device's own.
@@ -76,7 +97,8 @@ func openDevice(path string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := deviceOpener(d.Arch)(path)
+	by, _ := devicesOf(d.Arch)
+	s, err := by.open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func Choose(arch string, features []string, o Options) Kind {
 	if arch == wasm.Arch {
 		return Sandboxed
 	}
-	if deviceOpener(arch) != nil {
+	if _, ok := devicesOf(arch); ok {
 		return Device
 	}
 	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
@@ -53,7 +53,8 @@ func machines() []machine {
 		}, openNative},
 		{func(_ container.File, d *describe.Artifact, _ Options) bool { return d.Arch == wasm.Arch }, openSandboxed},
 		{func(_ container.File, d *describe.Artifact, _ Options) bool {
-			return deviceOpener(d.Arch) != nil
+			_, ok := devicesOf(d.Arch)
+			return ok
 		}, openDevice},
 		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
 	}

@@ -25,6 +25,7 @@ import (
 	"ripc/lab/figures"
 	"ripc/lab/fit"
 	"ripc/lab/fpga"
+	"ripc/lab/gpu"
 	"ripc/lab/ledger"
 	"ripc/lab/networks"
 	"ripc/lab/numbers"
@@ -39,7 +40,7 @@ import (
 // tasks lists all tasks.
 func tasks() []*task.Task {
 	return []*task.Task{numbers.Task(), networks.Task(), ablation.Task(), peers.Task(), peers.OwnTask(),
-		tuner.Task(), records.Task(), ledger.Task(), web.Task()}
+		tuner.Task(), records.Task(), ledger.Task(), web.Task(), gpu.Task()}
 }
 
 func main() {

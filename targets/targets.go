@@ -84,20 +84,23 @@ type Device struct {
 	SharedBytes int `json:"shared_bytes"` // of a block
 	Lanes       int `json:"lanes"`        // threads that run in step
 	Units       int `json:"units"`        // that run blocks, side by side
-	// Matrix is the operation on bits in products of matrices: "xor", "and", or "" if there are no
-	// such products.
+	// Matrix is the operation on bits in products of matrices, "xor" or "and", "s8" if these are of
+	// bytes alone, or "" if there are no such products.
 	Matrix string `json:"matrix,omitempty"`
 }
 
 // IsDevice reports whether t runs kernels in blocks of threads.
 func (t Target) IsDevice() bool { return t.Device != Device{} }
 
-// BitMatrices is the feature of devices with a Device.Matrix.
-const BitMatrices = "b1"
+// Features of devices with products of matrices, by Device.Matrix.
+const (
+	BitMatrices  = "b1"
+	ByteMatrices = "s8"
+)
 
-// Has reports whether feature is among t.Features, or BitMatrices and t has these.
+// Has reports whether feature is among t.Features, or is one of its products of matrices.
 func (t Target) Has(feature string) bool {
-	if feature == BitMatrices && t.Device.Matrix != "" {
+	if m := t.Device.Matrix; m != "" && (feature == ByteMatrices || feature == BitMatrices && m != ByteMatrices) {
 		return true
 	}
 	for _, f := range t.Features {
@@ -171,7 +174,7 @@ func builtin() []Target {
 		cuda("sm_80", "ptx70", "NVIDIA A100", 108, "xor"),
 		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16, "xor"),
 		cuda("sm_90", "ptx78", "NVIDIA H100", 132, "and"),
-		cuda("sm_100", "ptx86", "NVIDIA B200", 148, ""),
+		cuda("sm_100", "ptx86", "NVIDIA B200", 148, ByteMatrices),
 	}
 }
 

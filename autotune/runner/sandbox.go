@@ -44,8 +44,9 @@ func acceptsDevice(t targets.Target) error {
 
 func openDevice(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	n := newNative(nil)
-	n.machine.CPU = t.Board
-	return &sandboxed{n}, nil
+	var err error
+	n.machine.CPU, err = engine.DeviceName(t.Name, t.Arch, t.Features)
+	return &sandboxed{n}, err
 }
 
 func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {

@@ -64,8 +64,8 @@ func TestTracesOnDevice(t *testing.T) {
 	}
 	t.Logf("%d schedules of %d tried, %d with barriers or shared buffers, %d mutants, %d refused, %d right", len(fs), tried, withBarriers, mutants,
 		refused, harmless)
-	if len(fs) < want || withBarriers < want/5 {
-		t.Errorf("only %d schedules, %d with barriers or shared buffers", len(fs), withBarriers)
+	if len(fs) < want || withBarriers < want/5 || refused < want/5 {
+		t.Errorf("only %d schedules, %d with barriers or shared buffers, %d mutants refused", len(fs), withBarriers, refused)
 	}
 	for begin := 0; begin < len(fs); begin += batch {
 		end := min(begin+batch, len(fs))

@@ -63,7 +63,7 @@ func Table() []Row {
 		{"schedule", []string{"internal/files", "internal/suggest", "ir", "ir/arith", "ir/deps", "ir/size"}, nil},
 		{"schedule/steps", []string{"ir", "schedule"}, nil},
 		{"schedule/strategy", []string{"ir", "ir/arith", "ir/size", "schedule", "schedule/steps", "targets", "targets/isa"}, nil},
-		{"schedule/features", []string{"ir", "ir/arith", "ir/size", "targets", "targets/isa"}, nil},
+		{"schedule/features", []string{"ir", "ir/arith", "ir/deps", "ir/size", "targets", "targets/isa"}, nil},
 		{"schedule/costmodel", nil, []string{"github.com/dmitryikh/leaves", "github.com/ebitengine/purego"}},
 		{"schedule/machine", []string{"ir", "schedule/costmodel", "schedule/features", "targets"}, []string{"golang.org/x/sync", "gonum.org/v1/gonum"}},
 		{"lower", []string{"graph", "graph/scalar", "internal/f32", "internal/names", "internal/passorder", "internal/suggest", "ir", "lower/inline", "lower/layout", "lower/ops", "lower/plan", "targets"}, nil},
@@ -141,13 +141,14 @@ func Table() []Row {
 		{"lab/peers", []string{".", "caches", "codegen", "engine/estimate", "engine/simulate", "internal/tools", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}}, // ripc beside other engines
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                           // searches beside each other
 		{"lab/ledger", []string{".", "codegen", "codegen/llvm/rows", "codegen/llvm/toolchain", "examples/networks/zoo", "lab/figures", "lab/fit", "lab/peers", "lab/task", "measure/limits", "runtime", "targets"}, []string{"github.com/spf13/pflag"}},
-		{"lab/web", []string{".", "codegen", "lab/figures", "lab/networks", "lab/task", "measure"}, nil},                       // in Node
+		{"lab/web", []string{".", "codegen", "lab/figures", "lab/networks", "lab/task", "measure"}, nil}, // in Node
+		{"lab/gpu", []string{".", "examples/networks/zoo", "internal/container", "lab/figures", "lab/task", "runtime/cuda", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil}, // makes the records that ship
 		{"lab/sass", nil, []string{"github.com/spf13/cobra"}},                                                                       // counts machine instructions of GPUs
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "compile", "engine/bareboard", "targets"}, nil}, // kernels alone
 		{"lab/fit", []string{".", "autotune/records", "autotune/space", "compile", "examples/networks/zoo", "fusedglue", "graph", "ir", "lab/figures", "lab/meter", "lab/task", "lower", "lower/layout", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
 		{"lab/fpga", []string{".", "codegen/verilog", "compile", "core", "dataflow", "dataflow/fold", "graph", "internal/models", "lab/figures", "lab/task", "measure/yosys", "schedule/machine", "targets/fpga"}, []string{"github.com/spf13/cobra"}},                                                                                                                                  // accelerators, and the models of their sizes
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/fpga", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                            // measures, and writes the pages of measurements
+		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/fpga", "lab/gpu", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                 // measures, and writes the pages of measurements
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
 		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
 

@@ -5,3 +5,11 @@ package cuda
 
 // Library is the file of NVIDIA's driver.
 const Library = "libcuda.so.1"
+
+// GPU describes a GPU.
+type GPU struct {
+	Name       string
+	Capability int // the compute capability, as in sm_90
+	Units      int // multiprocessors
+	ClockKHz   int // the highest clock of the multiprocessors
+}

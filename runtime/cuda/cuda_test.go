@@ -80,6 +80,9 @@ func TestStubbed(t *testing.T) {
 	if os.Getenv("RIPC_STUB_LOG") == "" {
 		t.Skip("skipped: TestStub runs it")
 	}
+	if g, err := cuda.Find(); err != nil || g != (cuda.GPU{Name: "Stub", Capability: 90, Units: 3, ClockKHz: 500000}) {
+		t.Errorf("%+v, %v", g, err)
+	}
 	path := bundle(t, description)
 	s, err := cuda.Open(path)
 	if err != nil {

@@ -24,7 +24,11 @@ type handle uintptr
 const errorLog, errorLogBytes = 5, 6
 
 // Attributes of a device.
-const maxThreads, maxShared = 1, 8
+const (
+	maxThreads, maxShared = 1, 8
+	clockKHz, units       = 13, 16
+	major, minor          = 75, 76
+)
 
 // api is the functions of the driver that a session calls. A tag has the name in the library where
 // versions differ.
@@ -32,6 +36,7 @@ type api struct {
 	Init               func(flags uint32) int32
 	DeviceGet          func(d *int32, ordinal int32) int32
 	DeviceGetAttribute func(value *int32, what, d int32) int32
+	DeviceGetName      func(name *byte, n, d int32) int32
 	CtxCreate          func(ctx *handle, flags uint32, d int32) int32 `name:"cuCtxCreate_v2"`
 	CtxSetCurrent      func(ctx handle) int32
 	CtxDestroy         func(ctx handle) int32 `name:"cuCtxDestroy_v2"`
@@ -51,6 +56,51 @@ type api struct {
 // Open makes the bundle at path ready on the first GPU.
 func Open(path string) (*device.Session, error) {
 	return device.Open(path, container.Kernels+"ptx", find)
+}
+
+// Find describes the GPU that Open takes.
+func Find() (g GPU, err error) {
+	a, _, err := load()
+	if err != nil {
+		return g, err
+	}
+	id, err := a.first()
+	if err != nil {
+		return g, err
+	}
+	name := make([]byte, 256)
+	err = check("cuDeviceGetName", a.DeviceGetName(&name[0], int32(len(name)), id))
+	text, _, _ := bytes.Cut(name, []byte{0})
+	g.Name = string(text)
+	var high, low int
+	for what, to := range map[int32]*int{clockKHz: &g.ClockKHz, units: &g.Units, major: &high, minor: &low} {
+		n, err2 := a.attribute(what, id)
+		*to, err = n, errors.Join(err, err2)
+	}
+	g.Capability = 10*high + low
+	return g, err
+}
+
+// Name returns the name of the GPU that Open takes.
+func Name([]string) (string, error) {
+	g, err := Find()
+	return g.Name, err
+}
+
+// first returns the first GPU.
+func (a *api) first() (id int32, err error) {
+	if err := check("cuInit", a.Init(0)); err != nil {
+		return 0, err
+	}
+	err = check("cuDeviceGet", a.DeviceGet(&id, 0))
+	return id, err
+}
+
+// attribute returns an attribute of a GPU.
+func (a *api) attribute(what, id int32) (int, error) {
+	var n int32
+	err := check("cuDeviceGetAttribute", a.DeviceGetAttribute(&n, what, id))
+	return int(n), err
 }
 
 // driver is a GPU.
@@ -87,10 +137,7 @@ func find([]string) (device.Driver, error) {
 		return nil, err
 	}
 	d := &driver{api: a, graphAPI: g, kernels: map[string]handle{}, graphs: map[string]handle{}}
-	if err := check("cuInit", d.Init(0)); err != nil {
-		return nil, err
-	}
-	if err := check("cuDeviceGet", d.DeviceGet(&d.gpu, 0)); err != nil {
+	if d.gpu, err = d.first(); err != nil {
 		return nil, err
 	}
 	return d, check("cuCtxCreate", d.CtxCreate(&d.ctx, 0, d.gpu))
@@ -107,10 +154,9 @@ func (d *driver) call(name string, f func() int32) error {
 }
 
 func (d *driver) Build(ptx []byte, launches []describe.Launch) error {
-	var threads, shared int32
-	err := errors.Join(check("cuDeviceGetAttribute", d.DeviceGetAttribute(&threads, maxThreads, d.gpu)),
-		check("cuDeviceGetAttribute", d.DeviceGetAttribute(&shared, maxShared, d.gpu)))
-	if err == nil {
+	threads, err := d.attribute(maxThreads, d.gpu)
+	shared, err2 := d.attribute(maxShared, d.gpu)
+	if err = errors.Join(err, err2); err == nil {
 		err = device.Limits{Device: "the GPU", Threads: uint64(threads), Shared: uint64(shared)}.Check(launches)
 	}
 	if err != nil {

@@ -46,6 +46,15 @@ type driver struct {
 	events              []handle // of the kernels since the last Wait
 }
 
+// Name returns the name of the device that runs bundles of a target with features.
+func Name(features []string) (string, error) {
+	d, err := find(features)
+	if err != nil {
+		return "", err
+	}
+	return d.(*driver).chosen.name, nil
+}
+
 func find(features []string) (device.Driver, error) {
 	cl, err := load()
 	if err != nil {

@@ -15,3 +15,6 @@ func OpenOn(string, Queue) (*device.Session, error) { return nil, runtime.ErrPla
 
 // Open returns runtime.ErrPlatform.
 func Open(string) (*device.Session, error) { return nil, runtime.ErrPlatform }
+
+// Name returns runtime.ErrPlatform.
+func Name([]string) (string, error) { return "", runtime.ErrPlatform }

@@ -76,6 +76,9 @@ const patience = 10 * time.Minute
 // reserved keeps 0 from being a piece of memory.
 const reserved = 64
 
+// Name returns the name of the device that runs bundles.
+func Name([]string) (string, error) { return "SwiftShader in " + Browser, nil }
+
 func find([]string) (device.Driver, error) {
 	browser, err := exec.LookPath(Browser)
 	if err != nil {

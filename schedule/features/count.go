@@ -62,11 +62,12 @@ const (
 	pieces  // as many as blocks, a power of two of neighbouring lanes that read the same, of lanes that go one by one
 	far     // from one iteration to the next the address moves by a page or more
 	aliased // it moves by whole pages: to the same sets of a cache
+	shared  // of a buffer that the threads of a block share
 	accessKinds
 )
 
 func accessNames() [accessKinds]string {
-	return [...]string{"neighbours", "one", "scattered", "window", "pieces", "far", "aliased"}
+	return [...]string{"neighbours", "one", "scattered", "window", "pieces", "far", "aliased", "shared"}
 }
 
 // page is the number of bytes of a page of memory. Caches of the first level have about as many
@@ -206,6 +207,9 @@ func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
 	k.memory[kind].add(moves, 1)
 	if each := a.each(); each > 0 {
 		k.memory[pieces].add(moves, 1/float64(each&-each))
+	}
+	if a.buf.Space == ir.Shared {
+		k.memory[shared].add(moves, 1)
 	}
 	switch step := math.Abs(a.step()); {
 	case step >= page && math.Mod(step, page) == 0:

@@ -34,4 +34,8 @@ func (k *kernel) counts(yield func(name string, n float64)) {
 	yield("branches", k.branches)
 	yield("spills", k.spills)
 	yield("calls", 1)
+	yield("kernels", k.kernels)
+	yield("blocks", k.blocks)
+	yield("threads", k.threads)
+	yield("barriers", k.barriers)
 }

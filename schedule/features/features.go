@@ -25,7 +25,7 @@ func knobs() []string {
 	return []string{
 		"tile_h", "tile_w", "lanes", "unroll", "filters_outer", "vectors", "width", "words", "step", "at", "spread",
 		"group", "wide", "whole", "by_lane",
-		"filters", "run", "part", "kept", "share", "ordered", "blocks",
+		"filters", "run", "part", "kept", "share", "ordered", "blocks", "threads",
 	}
 }
 
@@ -40,7 +40,7 @@ func meanings() []meaning {
 		{isa.LookUpRow, "look_up_row"},
 		{isa.XorCountWindow, "xor_count_window"}, {isa.DotPairs, "dot_pairs"}, {isa.AddPairs, "add_pairs"},
 		{isa.PackLess, "pack_less"}, {isa.FmaRow, "fma_row"}, {isa.DotChannels, "dot_channels"},
-		{isa.XorCountMatrix, "xor_count_matrix"},
+		{isa.XorCountMatrix, "xor_count_matrix"}, {isa.DotMatrix, "dot_matrix"}, {isa.PackWord, "pack_word"},
 	}
 }
 
@@ -121,6 +121,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		{"calls", k.calls},
 		{"iterations", k.iterations}, {"branches", k.branches}, {"spills", k.spills},
 		{"instructions", k.instructions()},
+		{"blocks", k.blocks}, {"threads", k.threads}, {"barriers", k.barriers},
 	}
 	yield("total.", "work", log(work))
 	for _, c := range totals {
@@ -155,8 +156,8 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 	yield("code.", "statements", log(float64(len(k.sites))))
 	yield("code.", "addresses", log(k.addresses))
 	yield("code.", "body", log(k.body))
-	for kind := ir.Serial; kind <= ir.Unroll; kind++ {
-		yield("code.", kind.String(), log(k.loopKinds[kind]))
+	for kind := range k.loopKinds {
+		yield("code.", ir.LoopKind(kind).String(), log(k.loopKinds[kind]))
 	}
 	yield("", "parallel", log(k.parallel))
 	full := k.full

@@ -6,6 +6,7 @@ import (
 
 	"ripc/ir"
 	"ripc/ir/arith"
+	"ripc/ir/deps"
 )
 
 // kernel is an analysis of a Func.
@@ -30,6 +31,9 @@ type kernel struct {
 	iterations         float64   // of loops that are not written out
 	entries            float64   // to such loops
 	branches           float64
+	kernels            float64 // of a device
+	blocks, threads    float64 // of all kernels
+	barriers           float64 // that blocks wait at
 	addresses          float64 // indices that are more than a loop's variable
 	spills             float64 // instructions by which registers that are too few go over memory
 	kept               float64 // registers' worth of buffers that can be in registers, around the hottest statement
@@ -120,7 +124,25 @@ func newKernel(f *ir.Func, d *Describer, shares bool) *kernel {
 		}
 	}
 	k.pressure()
+	k.launch()
 	return k
+}
+
+// launch counts a device's kernels. A Func that makes none has features, too.
+func (k *kernel) launch() {
+	if !k.target.IsDevice() {
+		return
+	}
+	d, err := deps.DeviceOf(k.f)
+	if err != nil {
+		return
+	}
+	for _, one := range d.Kernels {
+		l := one.Launch("")
+		k.kernels++
+		k.blocks += float64(l.Blocks)
+		k.threads += float64(l.Blocks * l.Threads)
+	}
 }
 
 func (k *kernel) buffer(b ir.Buffer, local bool, depth int) *buffer {
@@ -156,6 +178,8 @@ func (k *kernel) collect(s ir.Stmt, at *node, path []*node, live []*buffer) {
 		for _, t := range s.Stmts {
 			k.collect(t, at, path, live)
 		}
+	case *ir.Barrier:
+		k.barriers += product(path, math.MaxUint64)
 	case *ir.Alloc:
 		b := k.buffer(s.Buf, true, len(path))
 		k.collect(s.Body, at, path, append(live[:len(live):len(live)], b))

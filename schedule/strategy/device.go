@@ -6,6 +6,7 @@ import (
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/schedule/steps"
+	"ripc/targets"
 	"ripc/targets/isa"
 )
 
@@ -114,7 +115,7 @@ func (b *builder) pairSums(home string) {
 	b.must(steps.Tensorize(lane, b.threadPair().Func))
 }
 
-// tiles computes tiles of sums by products of matrices of bits, which the threads of a warp share.
+// tiles computes tiles of sums by products of matrices, which the threads of a warp share.
 func tiles() Strategy {
 	return Strategy{
 		Name: "tiles", Text: "tiles of sums by products of matrices, and a warp for each", Machine: Device,
@@ -136,13 +137,20 @@ func tiles() Strategy {
 
 // matrixTiles lists the products of matrices that make sums of l.
 func (l *Layer) matrixTiles() []isa.Instr {
-	rows, cols, taps := l.sum.extent(ir.Row), l.sum.extent(ir.Col), l.sum.extent(ir.TapRow)
-	if !l.countsDifferences || !l.pad.exists() || l.mean.exists() || l.pool.exists() || rows < 2 ||
+	if !l.pad.exists() || l.mean.exists() || l.pool.exists() || l.sum.extent(ir.Row) < 2 ||
 		l.sum.loops[ir.Plane] != nil || len(l.buffers[l.sum.buf].Shape) != 4 {
 		return nil
 	}
+	meaning := isa.XorCountMatrix
+	switch {
+	case l.dots() && l.sumType() == ir.I32 && l.sum.extent(ir.Part) == targets.Quad:
+		meaning = isa.DotMatrix
+	case !l.countsDifferences:
+		return nil
+	}
+	rows, cols, taps := l.sum.extent(ir.Row), l.sum.extent(ir.Col), l.sum.extent(ir.TapRow)
 	stride := (l.pad.extent(ir.Row) - taps) / (rows - 1)
-	return slices.DeleteFunc(isa.Query(isa.XorCountMatrix, l.Target), func(i isa.Instr) bool {
+	return slices.DeleteFunc(isa.Query(meaning, l.Target), func(i isa.Instr) bool {
 		return rows%i.Rows != 0 || cols%i.Positions != 0 || taps != i.Taps || l.sum.extent(ir.TapCol) != i.Taps ||
 			l.sum.extent(ir.Reduce) != i.Words || l.sum.extent(ir.Channel)%i.Lanes != 0 || stride != i.Stride
 	})
@@ -167,18 +175,43 @@ func buildTiles(b *builder, v Values) {
 	b.reorder(high, tile, row, col, channel)
 	b.must(steps.Pack(b.sum.buf, i.Lanes, steps.WholeDim(0), steps.Outer(3), steps.WholeDim(1), steps.WholeDim(2),
 		steps.Inner(3)))
-	d := func(a ir.Axis) int { return slices.Index(b.weightDims, a) }
-	b.must(steps.Pack(b.weights, i.Lanes, steps.Outer(d(ir.Channel)), steps.WholeDim(d(ir.TapRow)),
-		steps.WholeDim(d(ir.TapCol)), steps.Inner(d(ir.Channel)), steps.WholeDim(d(ir.Reduce))))
+	weights, dims := b.weights, b.weightDims
+	if i.Meaning == isa.DotMatrix {
+		ld := loads(b.Layer.term())[1]
+		weights, dims = ld.Buf, b.Layer.sum.axesOf(ld.Idx)
+	}
+	order := []steps.Dim{steps.Outer(slices.Index(dims, ir.Channel))}
+	for _, a := range []ir.Axis{ir.TapRow, ir.TapCol, ir.Channel, ir.Reduce, ir.Part} {
+		switch at := slices.Index(dims, a); {
+		case a == ir.Channel:
+			order = append(order, steps.Inner(at))
+		case at >= 0:
+			order = append(order, steps.WholeDim(at))
+		}
+	}
+	b.must(steps.Pack(weights, i.Lanes, order...))
 	b.must(steps.Tensorize(row, i.Func))
+	b.packWords()
 	b.bindKernels(outer, v[threads])
 }
 
-// channelLanes is rows with a thread for each channel. Threads that write words get the bits of
-// others from shared memory.
+// packWords lets a warp make each word of bits of sums that are shared, by an instruction.
+func (b *builder) packWords() {
+	i := b.instr(isa.PackWord, func(i isa.Instr) bool { return i.Lanes == b.out.extent(ir.Bit) })
+	if b.err != nil || i == nil || b.levelBits() != 1 {
+		return
+	}
+	b.attempt(func() { // other functions of sums stay
+		_, word := b.divideUnnamed(b.out.loop(ir.Word), 1)
+		b.must(steps.Tensorize(word, i.Func))
+	})
+}
+
+// channelLanes is rows with a thread for each channel. The sums are shared: a warp packs a word of
+// bits, where the target has ballots, else a thread does.
 func channelLanes() Strategy {
 	return Strategy{
-		Name: "lanes", Text: "a thread for each channel of a position, and bits by shared memory", Machine: Device,
+		Name: "lanes", Text: "a thread for each channel of a position, and words by ballots", Machine: Device,
 		Applies: func(l *Layer) (bool, string) {
 			if ok, why := copiesRows(l); !ok {
 				return ok, why
@@ -194,6 +227,7 @@ func channelLanes() Strategy {
 			home, inThread := b.placeValues(v, at)
 			b.keepInRegisters(v, home, inThread)
 			b.placeCopies(at)
+			b.packWords()
 			b.bindKernels(at, v[threads])
 		},
 	}

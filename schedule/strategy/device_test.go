@@ -27,12 +27,15 @@ func device(t testing.TB) targets.Target {
 // have the same meaning in any order of blocks and threads, and a Func made of it with a loop bound that must not be is refused.
 func TestDevice(t *testing.T) {
 	m, r := device(t), rand.New(rand.NewPCG(3, 4))
-	built, mutants := map[string]int{}, 0
+	built, mutants, ballots := map[string]int{}, 0, map[string]bool{}
 	for name, f := range layers() {
 		if difftest.Iterations(f.Body) > 1<<20 {
 			continue // the interpreter runs them three times
 		}
 		l := strategy.LayerOf(f, m)
+		if ok, why := named(t, "tiles").Applies(l); !ok && strings.HasPrefix(name, "tiles") {
+			t.Errorf("%s: %s", name, why)
+		}
 		for _, s := range strategy.For(l) {
 			for i := range 3 {
 				var v strategy.Values
@@ -47,6 +50,7 @@ func TestDevice(t *testing.T) {
 					continue
 				}
 				built[s.Name]++
+				ballots[s.Name] = ballots[s.Name] || strings.Contains(c.Func.String(), "call @nv_pack_le_x32")
 				if err := codegen.CheckBlocks(c.Func, m); err != nil {
 					t.Errorf("%s, %s %v: %v", name, s.Name, v, err)
 				}
@@ -71,6 +75,9 @@ func TestDevice(t *testing.T) {
 		if s.Machine == strategy.Device && built[s.Name] == 0 {
 			t.Errorf("no schedule by %s", s.Name)
 		}
+	}
+	if !ballots["tiles"] || !ballots["lanes"] {
+		t.Errorf("ballots by %v", ballots)
 	}
 	if mutants < 50 {
 		t.Errorf("only %d mutants", mutants)

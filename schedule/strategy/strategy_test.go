@@ -835,6 +835,9 @@ func layers() map[string]*ir.Func {
 		"tiles":      conv(4, 128, 64, 3, 1, 1), // of matrices
 		"tiles_s2":   conv(8, 64, 32, 3, 2, 1),
 		"tiles_7":    conv(7, 256, 32, 3, 1, 1),
+		"tiles_many": testlayer.Integers(layer(4, 64, 32, 3, 1, 1), targets.Target{}, layout.Popcount, ir.Unipolar, 1, 3, 4, 4, ops.Slice{}),
+		"tiles_dot":  dots("", 4, 64, 32, 3, 1),
+		"tiles_dot7": dots("", 7, 32, 64, 1, 1),
 		"few":        few(layout.PopcountDense, 33, 96, 1),
 		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
 		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, 0, ops.Slice{}),

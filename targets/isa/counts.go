@@ -39,8 +39,8 @@ func xorCountPairs() []Instr {
 	return []Instr{avx512().with("avx512vpopcntdq").instr(f, vector, nil), nv().instr(f, thread, nil)}
 }
 
-// MatrixTiles lists the tiles of XorCountMatrix, the largest first: rows and columns of at most the
-// 16 rows of a matrix.
+// MatrixTiles lists the tiles of products of matrices, the largest first: rows and columns of at
+// most the 16 rows of a matrix.
 func MatrixTiles() [][2]int { return [][2]int{{4, 4}, {2, 7}, {1, 7}} }
 
 // xorCountMatrices are of XorCountMatrix.
@@ -53,17 +53,38 @@ func xorCountMatrices() (all []Instr) {
 		"%acc[%p, %q, %l] = 0i32 for %i in 0:$taps { for %j in 0:$taps { for %c in 0:$words { %acc[%p, %q, %l] += " +
 			"cast<i32>(popcount(%x[%p * $stride + %i, %q * $stride + %j, %c] ^ %w[%i, %j, %l, %c])) } } }",
 	}
+	for _, taps := range []int{1, 3, 5} {
+		all = append(all, matrices(f, XorCountMatrix, targets.BitMatrices, taps, 1, 2, 4, 8, 16)...)
+	}
+	return all
+}
+
+// dotMatrices are of DotMatrix.
+func dotMatrices() []Instr {
+	f := family{
+		"${cpu}_matrix_dot_${rows}x${positions}x${taps}x${words}x${lanes}_s${stride}",
+		"out %acc: i32[$rows, $positions, $lanes], %x: u8[$high, $wide, $bytes], %w: i8[$taps, $taps, $lanes, " +
+			"$words, 4]",
+		"p:$rows q:$positions l:$lanes",
+		"%acc[%p, %q, %l] = 0i32 for %i in 0:$taps { for %j in 0:$taps { for %c in 0:$words { for %k in 0:4 { " +
+			"%acc[%p, %q, %l] += cast<i32>(%x[%p * $stride + %i, %q * $stride + %j, %c * 4 + %k]) * " +
+			"cast<i32>(%w[%i, %j, %l, %c, %k]) } } } }",
+	}
+	all := matrices(f, DotMatrix, targets.ByteMatrices, 1, 4, 8, 16, 32, 64)
+	return append(all, matrices(f, DotMatrix, targets.ByteMatrices, 3, 4, 8, 16, 32)...)
+}
+
+// matrices are members of f for MatrixTiles and strides, by words of a tap.
+func matrices(f family, m Meaning, feature string, taps int, words ...int) (all []Instr) {
 	for _, tile := range MatrixTiles() {
-		for _, taps := range []int{1, 3, 5} {
-			for _, words := range []int{1, 2, 4, 8, 16} {
-				for stride := 1; stride <= 2; stride++ {
-					i := Instr{Meaning: XorCountMatrix, Rows: tile[0], Positions: tile[1], Taps: taps, Words: words,
-						Lanes: 32, Stride: stride, Type: ir.I32}
-					i = nv().with(targets.BitMatrices).instr(f, i, values{"high": (tile[0]-1)*stride + taps,
-						"wide": (tile[1]-1)*stride + taps})
-					i.Func.Threads = warp
-					all = append(all, i)
-				}
+		for _, words := range words {
+			for stride := 1; stride <= 2; stride++ {
+				i := Instr{Meaning: m, Rows: tile[0], Positions: tile[1], Taps: taps, Words: words,
+					Lanes: 32, Stride: stride, Type: ir.I32}
+				i = nv().with(feature).instr(f, i, values{"high": (tile[0]-1)*stride + taps,
+					"wide": (tile[1]-1)*stride + taps, "bytes": 4 * words})
+				i.Func.Threads = warp
+				all = append(all, i)
 			}
 		}
 	}
@@ -255,6 +276,16 @@ func packCompares(c cpu) []Instr {
 		"${cpu}_pack_le_x${lanes}", "out %y: u32[1], %acc: i32[$lanes], %t: i32[$lanes]", "l:$lanes",
 		"%y[0] |= cast<u32>(%acc[%l] <= %t[%l]) << cast<u32>(%l)",
 	}, Instr{Meaning: PackCompare, Lanes: 32, Type: ir.U32}, nil)}
+}
+
+// packWord is of PackWord.
+func packWord() Instr {
+	i := nv().instr(family{
+		"${cpu}_pack_le_x${lanes}", "out %y: u32[1], %acc: i32[$lanes], %t: i32[$lanes]", "q:1",
+		"%y[%q] = 0u32 for %l in 0:$lanes { %y[%q] |= cast<u32>(%acc[%l] <= %t[%l]) << cast<u32>(%l) }",
+	}, Instr{Meaning: PackWord, Lanes: warp, Type: ir.U32}, nil)
+	i.Func.Threads = warp
+	return i
 }
 
 // packLesses are of PackLess, for two words. Of several planes, the level of a sum is searched for

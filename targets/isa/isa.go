@@ -54,6 +54,9 @@ const (
 	// XorCountMatrix is acc[p, q, l] = the sum of popcount(x[p*Stride+i, q*Stride+j, c] ^ w[i, j,
 	// l, c]), with i, j < Taps and all c. A warp computes it for p < Rows and q < Positions.
 	XorCountMatrix
+	// DotMatrix is XorCountMatrix of fours of bytes: the sum of x[p*Stride+i, q*Stride+j, 4c+k] *
+	// w[i, j, l, c, k], with k < 4.
+	DotMatrix
 	// DotBytes is acc[l] += sum over k < 4 of x[k] * w[l, k]. Of several words, each of four bytes:
 	// x[4s+k] * w[s, l, k].
 	DotBytes
@@ -68,6 +71,8 @@ const (
 	AddPairs
 	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
 	PackCompare
+	// PackWord is the word of bits (acc[l] <= t[l]) << l. A warp makes it by a ballot.
+	PackWord
 	// PackLess is the bits (acc[l] < t[l]) << l as words y. Of several Planes it is the bits of the
 	// level that the thresholds t0 and up make of acc[l], from the lowest, y0, on.
 	PackLess
@@ -112,7 +117,8 @@ type Instr struct {
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row,
 	// and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow;
 	// WidenAddMemory has Positions where it adds to those of such a row. FmaRow has Positions, Taps
-	// and a Stride, DotChannels Positions and a Stride, XorCountMatrix all but Groups.
+	// and a Stride, DotChannels Positions and a Stride, XorCountMatrix and DotMatrix all but
+	// Groups.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
 	Together                              int // of DotChannels: products that are added up in 16 bits
@@ -175,7 +181,7 @@ var (
 	ofThumb = sync.OnceValue(halfProducts)
 	ofNV    = sync.OnceValue(func() []Instr {
 		pairs := slices.DeleteFunc(xorCountPairs(), func(i Instr) bool { return i.Arch != nv().arch })
-		return append(pairs, xorCountMatrices()...)
+		return append(slices.Concat(pairs, xorCountMatrices(), dotMatrices()), packWord())
 	})
 )
 

@@ -51,14 +51,14 @@ func TestQuery(t *testing.T) {
 		if i.Positions > 0 { // which have as many sums each
 			shape = shape[1:]
 		}
-		if i.Meaning == XorCountMatrix { // several rows of positions
+		if i.Meaning == XorCountMatrix || i.Meaning == DotMatrix { // several rows of positions
 			shape = shape[1:]
 		}
 		if i.Halves && i.Meaning != Tables { // each of which has as many
 			shape = shape[1:]
 		}
 		lanes := shape[0]
-		if i.Lanes == 0 || to.Type != i.Type || i.Meaning != PackCompare && i.Meaning != PackLess && lanes != i.Lanes {
+		if i.Lanes == 0 || to.Type != i.Type || i.Meaning != PackCompare && i.Meaning != PackLess && i.Meaning != PackWord && lanes != i.Lanes {
 			t.Errorf("%s writes %s, not %d lanes of %s", name, ir.BufferString(to), i.Lanes, i.Type)
 		}
 	}

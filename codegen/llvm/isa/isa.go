@@ -80,9 +80,9 @@ func function(i isa.Instr, core Core) Function {
 func writers() map[isa.Meaning]func(*code) {
 	return map[isa.Meaning]func(*code){
 		isa.XorCount: xorCount, isa.XorCountPair: xorCountPair, isa.XorCountTile: xorCountTile,
-		isa.XorCountWindow: xorCountWindow, isa.XorCountMatrix: xorCountMatrix,
+		isa.XorCountWindow: xorCountWindow, isa.XorCountMatrix: sumMatrices, isa.DotMatrix: sumMatrices,
 		isa.DotBytes: dotBytes, isa.DotPairs: dotPairs, isa.DotChannels: dotChannels,
-		isa.AddPairs: addPairs, isa.PackCompare: packCompare,
+		isa.AddPairs: addPairs, isa.PackCompare: packCompare, isa.PackWord: packWord,
 		isa.PackLess: packLess,
 		isa.Clear:    clear, isa.WidenAdd: widenAdd, isa.WidenAddMemory: addToMemory, isa.LookUp: lookUp,
 		isa.Tables:      tables,

@@ -5,16 +5,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ripc/targets/isa"
 )
 
-// xorCountMatrix is the function of isa.XorCountMatrix, which the 32 threads of a warp run together
-// by PTX's products of matrices of bits, m16n8k256 and m16n8k128. Thread 4g+t has rows g and g+8 of
-// the first matrix and column g of the second. Its sums are in columns 2t and 2t+1 of rows g and
-// g+8. It has one word in four of a row or column: any, if it is the same of both matrices.
+// sumMatrices is the function of isa.XorCountMatrix and of isa.DotMatrix, which the 32 threads of a
+// warp run together by PTX's products of matrices: of bits, m16n8k256 and m16n8k128, and of bytes,
+// m16n8k32 and m16n8k16. A word is 32 bits or four bytes. Thread 4g+t has rows g and g+8 of the
+// first matrix and column g of the second. Its sums are in columns 2t and 2t+1 of rows g and g+8.
+// It has one word in four of a row or column: any, if it is the same of both matrices.
 //
 // A row is a position. The last one stands for missing ones too: threads then store equal sums. A
 // column is a filter. Words of a row of taps have numbers across its taps, as they lie in memory.
-func xorCountMatrix(c *code) {
+func sumMatrices(c *code) {
 	number := func(n int) value { return value{"i32", strconv.Itoa(n)} }
 	lane := c.op("and", c.call("i32", "llvm.nvvm.read.ptx.sreg.tid.x"), number(31))
 	g, t := c.op("lshr", lane, number(2)), c.op("and", lane, number(3))
@@ -61,6 +64,15 @@ func xorCountMatrix(c *code) {
 			}
 		}
 	}
+}
+
+// packWord is the function of isa.PackWord: a thread compares a sum, and all store the same word.
+func packWord(c *code) {
+	m := &matrix{code: c}
+	lane := c.op("and", c.call("i32", "llvm.nvvm.read.ptx.sreg.tid.x"), value{"i32", "31"})
+	sum, most := c.load("i32", m.at("acc", lane), 0, 4), c.load("i32", m.at("t", lane), 0, 4)
+	bit := c.set("i1", "icmp sle %s, %s", sum, most.name)
+	c.store(c.call("i32", "llvm.nvvm.vote.ballot.sync", value{"i32", "-1"}, bit), "y", 0, 4)
 }
 
 // matrix is an instruction of products of matrices that is being written.
@@ -135,21 +147,25 @@ func (m *matrix) multiply(halves []half) {
 	}
 }
 
-// add adds a product to sums: of "xor", or of "and" with the complements of either factor.
+// add adds a product to sums: of bytes, of "xor", or of "and" with the complements of either
+// factor.
 func (m *matrix) add(sums [4]value, a, b []value) [4]value {
-	by, pairs := "xor", [][2][]value{{a, b}}
-	if m.AndProducts {
+	name, pairs := "llvm.nvvm.mma.xor.popc.m16n8k%d.row.col.b1", [][2][]value{{a, b}}
+	columns := 128 * len(b)
+	switch {
+	case m.Meaning == isa.DotMatrix:
+		name, columns = "llvm.nvvm.mma.m16n8k%d.row.col.u8.s8", 16*len(b)
+	case m.AndProducts:
 		not := func(all []value) (out []value) {
 			for _, v := range all {
 				out = append(out, m.op("xor", v, value{"i32", "-1"}))
 			}
 			return out
 		}
-		by, pairs = "and", [][2][]value{{a, not(b)}, {not(a), b}}
+		name, pairs = "llvm.nvvm.mma.and.popc.m16n8k%d.row.col.b1", [][2][]value{{a, not(b)}, {not(a), b}}
 	}
 	for _, p := range pairs {
-		name := fmt.Sprintf("llvm.nvvm.mma.%s.popc.m16n8k%d.row.col.b1", by, 128*len(b))
-		all := m.call("{ "+repeat(4, "i32")+" }", name, slices.Concat(p[0], p[1], sums[:])...)
+		all := m.call("{ "+repeat(4, "i32")+" }", fmt.Sprintf(name, columns), slices.Concat(p[0], p[1], sums[:])...)
 		copy(sums[:], m.parts(all, slices.Repeat([]string{"i32"}, 4)))
 	}
 	return sums

@@ -14,12 +14,12 @@ import (
 	"ripc/targets/isa"
 )
 
-// TestMatrix runs the functions of products of matrices on 32 emulated threads, with PTX's layout of the products' operands, and
+// TestMatrix runs the functions of products of matrices, and of ballots, on 32 emulated threads, with PTX's layout of the products' operands, and
 // compares all sums with the interpreter's. A text that reads one wrong word fails.
 func TestMatrix(t *testing.T) {
 	n := 0
 	for _, i := range isa.All() {
-		if i.Meaning != isa.XorCountMatrix || i.Taps == 5 && i.Words > 4 {
+		if i.Func.Threads != 32 || i.Taps == 5 && i.Words > 4 {
 			continue
 		}
 		n++
@@ -44,20 +44,23 @@ func TestMatrix(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			memory := map[string][]byte{"%acc": make([]byte, len(args[0])), "%x": args[1], "%w": args[2]}
+			memory, out := map[string][]byte{}, make([]byte, len(args[0]))
+			for k, p := range i.Func.Params {
+				memory["%"+p.Name] = append([][]byte{out}, args[1:]...)[k]
+			}
 			w := newWarp(memory)
 			if err := w.run(f.Text); err != nil {
 				t.Fatalf("%s: %v", i.Func.Name, err)
 			}
-			if strings.Contains(f.Text, "mma.xor") == and || w.products == 0 {
-				t.Errorf("%s: %d products in\n%s", i.Func.Name, w.products, f.Text)
+			if i.Meaning == isa.XorCountMatrix && strings.Contains(f.Text, "mma.xor") == and || w.together == 0 {
+				t.Errorf("%s: %d products or ballots in\n%s", i.Func.Name, w.together, f.Text)
 			}
-			if string(memory["%acc"]) != string(want[0]) {
+			if string(out) != string(want[0]) {
 				t.Errorf("%s, by and %t: sums differ", i.Func.Name, and)
 			}
 		}
 	}
-	if n < 50 {
+	if n < 100 {
 		t.Errorf("only %d instructions", n)
 	}
 }
@@ -66,7 +69,7 @@ func TestMatrix(t *testing.T) {
 type warp struct {
 	memory   map[string][]byte
 	values   map[string]*[32]place
-	products int
+	together int // products of matrices, and ballots
 }
 
 // place is a number, or an address in a parameter.
@@ -134,6 +137,18 @@ func (w *warp) set(name, op, rest string) {
 		w.values[name] = out
 		return
 	}
+	if m := callOf.FindStringSubmatch(rest); op == "call" && strings.HasSuffix(m[1], "ballot.sync") {
+		w.together++
+		bits := int64(0)
+		for lane := range out {
+			bits |= w.of(m[2], lane).n << lane
+		}
+		for lane := range out {
+			out[lane].n = bits
+		}
+		w.values[name] = out
+		return
+	}
 	for lane := range out {
 		a := func(k int) int64 { return int64(uint32(w.of(args[k], lane).n)) }
 		p := &out[lane]
@@ -157,7 +172,7 @@ func (w *warp) set(name, op, rest string) {
 		case "zext":
 			p.n = int64(uint32(w.of(strings.TrimSuffix(rest, " to i64"), lane).n))
 		case "icmp":
-			if a(0) < a(1) && strings.HasPrefix(rest, "ult") {
+			if strings.HasPrefix(rest, "ult") && a(0) < a(1) || strings.HasPrefix(rest, "sle") && int32(a(0)) <= int32(a(1)) {
 				p.n = 1
 			}
 		case "select":
@@ -191,12 +206,12 @@ func (w *warp) set(name, op, rest string) {
 	w.values[name] = out
 }
 
-// multiply is mma.sync of bits by PTX's description: thread 4g+t has words t and t+4 of rows g and g+8 of the first matrix, in the
+// multiply is mma.sync of bits or bytes by PTX's description: thread 4g+t has words t and t+4 of rows g and g+8 of the first matrix, in the
 // order of columns, words t and t+4 of column g of the second, and columns 2t and 2t+1 of the sums of rows g and g+8.
 func (w *warp) multiply(name string, args []string, out *[32]place) {
-	w.products++
+	w.together++
 	halves := 2
-	if strings.Contains(name, "k128") {
+	if strings.Contains(name, "k128") || strings.Contains(name, "k16") {
 		halves = 1
 	}
 	var a [16][8]uint32
@@ -218,7 +233,13 @@ func (w *warp) multiply(name string, args []string, out *[32]place) {
 				if strings.Contains(name, ".and.") {
 					both = a[row][word] & b[column][word]
 				}
-				sum += uint32(bits.OnesCount32(both))
+				if !strings.HasSuffix(name, ".u8.s8") {
+					sum += uint32(bits.OnesCount32(both))
+					continue
+				}
+				for at := 0; at < 32; at += 8 {
+					sum += uint32(int32(uint8(a[row][word]>>at)) * int32(int8(b[column][word]>>at)))
+				}
 			}
 			out[lane].parts[k] = sum
 		}

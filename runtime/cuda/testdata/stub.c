@@ -17,7 +17,20 @@ static FILE *out(void)
 
 int cuInit(unsigned f) { return 0; }
 int cuDeviceGet(int *d, int i) { *d = 7; return i; }
-int cuDeviceGetAttribute(int *v, int what, int d) { *v = what == 1 ? 1024 : 49152; return d - 7; }
+int cuDeviceGetName(char *name, int n, int d) { return snprintf(name, n, "Stub") != 4 || d != 7; }
+int cuDeviceGetAttribute(int *v, int what, int d)
+{
+    switch (what) {
+    case 1: *v = 1024; break;   /* threads of a block */
+    case 8: *v = 49152; break;  /* bytes of shared memory */
+    case 13: *v = 500000; break; /* kHz */
+    case 16: *v = 3; break;     /* multiprocessors */
+    case 75: *v = 9; break;     /* compute capability */
+    case 76: *v = 0; break;
+    default: return 1;
+    }
+    return d - 7;
+}
 int cuCtxCreate_v2(ptr *c, unsigned f, int d) { *c = 1; return 0; }
 int cuCtxSetCurrent(ptr c) { return c != 1; }
 int cuCtxDestroy_v2(ptr c) { fprintf(out(), "destroyed\n"); return c != 1; }
