@@ -23,6 +23,7 @@ import (
 type Core struct {
 	system
 	*program.Network
+	Notes []string // where the part may be too small for the design
 }
 
 // CoreDesign is a design of the core for a network.
@@ -42,9 +43,16 @@ func NewCore(ctx context.Context, g *graph.Graph, t fpga.Target, design string, 
 	o.Target = ""
 	k := &Core{system: system{t, g, o}}
 	if design != AutoDesign {
-		c, err := core.ParseFor(design, t)
+		note := ""
+		c, err := core.Parse(design)
+		if err == nil {
+			note, err = c.Exceeds(t)
+		}
 		if err != nil {
 			return nil, &OptionError{"core", err.Error()}
+		}
+		if note != "" {
+			k.Notes = append(k.Notes, note)
 		}
 		k.Network, err = program.New(ctx, s, c, true)
 		return k, err

@@ -125,15 +125,15 @@ func (c Config) check() error {
 	return nil
 }
 
-// ParseFor reads the name of a design that fits a part by estimate, where there is one.
-func ParseFor(name string, t fpga.Target) (Config, error) {
-	c, err := Parse(name)
-	if err != nil {
-		return c, err
-	}
+// Exceeds says which cells of a part c exceeds by estimate, and which design fits; "" if c fits. It
+// fails if no design fits.
+func (c Config) Exceeds(t fpga.Target) (string, error) {
 	d := Design{c, Estimate(c, t.Family)}
-	if d.Cost == nil || d.fits(t) {
-		return c, nil
+	switch {
+	case d.Cost == nil:
+		return fmt.Sprintf("the cells of core %s are not known for family %s", c, t.Family.Name), nil
+	case d.fits(t):
+		return "", nil
 	}
 	var over []string
 	for _, r := range slices.Sorted(maps.Keys(d.Cost)) {
@@ -141,11 +141,12 @@ func ParseFor(name string, t fpga.Target) (Config, error) {
 			over = append(over, fmt.Sprintf("%d %s of %d", d.Cost[r], r, n))
 		}
 	}
-	why := fmt.Sprintf("%q takes %s of %s by estimate", name, strings.Join(over, " and "), t.Part.Name)
-	if near := c.nearest(Designs(t)); near != "" {
-		why += "; the nearest design that fits is " + near
+	why := fmt.Sprintf("core %s takes %s of %s by estimate; ", c, strings.Join(over, " and "), t.Part.Name)
+	near := c.nearest(Designs(t))
+	if near == "" {
+		return "", errors.New(why + "no design fits")
 	}
-	return c, errors.New(why)
+	return why + "the nearest design that fits is " + near, nil
 }
 
 // nearest is the name of the design that differs least from c, "" if there is none.

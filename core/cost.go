@@ -14,6 +14,7 @@ import (
 type Model struct {
 	Tool    string                      `json:"tool"`
 	Date    string                      `json:"date"`
+	Source  string                      `json:"source"` // SourceKey of the text that Yosys read
 	Cells   map[fpga.Resource][]float64 `json:"cells"`
 	Designs []Counted                   `json:"designs"`
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"strings"
@@ -8,6 +9,9 @@ import (
 
 //go:embed rtl
 var rtl embed.FS
+
+// SourceKey is a hash of the core's text.
+func SourceKey() string { return fmt.Sprintf("%x", sha256.Sum256(source("core.v"))) }
 
 // Parameters are those of the module core, as NAME=VALUE.
 func (c Config) Parameters() []string {

@@ -39,13 +39,14 @@ type coreLayer struct {
 	Schedule []string `json:"schedule"`
 }
 
-// coreProgram makes the program that the flags ask for.
+// coreProgram makes the program that the flags ask for, and prints its notes.
 func (f *compileFlags) coreProgram(cmd *cobra.Command, path string, o ripc.Options) (*ripc.CoreProgram, *coreResult,
 	error) {
 	k, err := ripc.AccelerateByCore(cmd.Context(), path, o, f.fold.FoldOptions)
 	if err != nil {
 		return nil, nil, err
 	}
+	printNotes(k.Notes)
 	c := k.Program.Config
 	r := &coreResult{Model: k.Graph.Name, Target: k.Target.Board.Name, Part: k.Target.Part.Name, Design: c.String(),
 		ClockMHz: k.Target.Board.ClockMHz, Instrs: len(k.Program.Instrs), Words: k.Program.Words() * c.Lanes / 8}

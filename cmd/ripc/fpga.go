@@ -125,10 +125,14 @@ func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Optio
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range a.Notes {
+	printNotes(a.Notes)
+	return a, nil
+}
+
+func printNotes(notes []string) {
+	for _, n := range notes {
 		fmt.Fprintf(stderr(), "note: %s\n", n)
 	}
-	return a, nil
 }
 
 // readTrials reads the records of folds: one trial of tune a line.

@@ -108,9 +108,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, note := range out.Notes {
-		fmt.Fprintf(stderr(), "note: %s\n", note)
-	}
+	printNotes(out.Notes)
 	if o.verbose {
 		fmt.Fprintf(stderr(), "%s took %v\n", human.Count(out.Runs, "run"), out.Took)
 	}

@@ -49,7 +49,8 @@ func countCores(ctx context.Context, f fpga.Family, more []string, w io.Writer) 
 		}
 		m.Designs[i].Used, m.Tool = r.Used, "yosys "+r.Version
 	}
-	m.Date, m.Cells = time.Now().Format(time.DateOnly), map[fpga.Resource][]float64{}
+	m.Date, m.Source = time.Now().Format(time.DateOnly), core.SourceKey()
+	m.Cells = map[fpga.Resource][]float64{}
 	for _, r := range []fpga.Resource{fpga.LUTs, fpga.FFs} {
 		var rows []machine.Sample
 		for _, d := range m.Designs {
