@@ -164,7 +164,11 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		if k, known := s.knows(keys[i]); known {
 			out[i] = k
 		} else if records := s.records(f, keys[i]); len(records) > 0 {
-			out[i].records, out[i].cost, out[i].time = records, records[0].Cost, records[0].Time
+			var err error
+			if out[i], err = s.bestRecorded(ctx, f, records); err != nil {
+				return nil, err
+			}
+			s.keep(keys[i], out[i])
 		}
 		measured = measured || len(out[i].records) > 0
 	}
@@ -198,6 +202,27 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 		}
 	}
 	return out, nil
+}
+
+// bestRecorded returns the best measurement of f. Some strategies are newer than measurements: a
+// schedule of one that has none is taken if its prediction is below the best measurement by more
+// than the model's error.
+func (s *finder) bestRecorded(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
+	best := found{records: records, cost: records[0].Cost, time: records[0].Time}
+	k := kernel{f: f, layer: strategy.LayerOf(f, s.target)}
+	s.draw(&k, slices.DeleteFunc(strategy.For(k.layer), func(st strategy.Strategy) bool {
+		return slices.ContainsFunc(records, func(r machine.Record) bool { return r.Strategy == st.Name })
+	}))
+	if k.promise()-s.model.Sieve >= math.Log(best.time) {
+		return best, nil
+	}
+	made, err := s.search(ctx, []kernel{k}, built)
+	if len(made) > 0 {
+		if m := slices.MinFunc(made, byTime); m.time*(1+s.model.Error.P90) < best.time {
+			best = m
+		}
+	}
+	return best, err
 }
 
 // bestUnmeasured finds the schedules of those Funcs that were not measured, while others of the
@@ -235,7 +260,7 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 		k := kernel{f: f}
 		if out[i].Strategy == "" {
 			k.layer = strategy.LayerOf(f, s.target)
-			s.draw(&k)
+			s.draw(&k, strategy.For(k.layer))
 		}
 		kernels = append(kernels, k)
 	}
@@ -276,7 +301,11 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 		k := s.unpromising(kernels, i)
 		out[i].cost = k.cost
 		if s.checker == nil && len(all) > 0 && k.time < all[0].time { // its guess was wrong
-			out[i] = k
+			own, err := s.search(ctx, kernels[i:i+1], built)
+			if err != nil {
+				return err
+			}
+			out[i] = slices.MinFunc(append(own, k), byTime)
 		}
 	}
 	if len(funcs) == 1 && out[0].Strategy == "" {
@@ -416,47 +445,47 @@ func (s *finder) makeBest(ctx context.Context, kernels []kernel, points []sketch
 	return all, nil
 }
 
-// climb makes neighbours of the best schedule of the best kernel, then of the runner-up's if the
-// model's error may hide that it is the better one.
+// climb makes neighbours of the best schedule, then of the runner-up by another strategy or of
+// another kernel if the model's error may hide that it is the better one.
 func (s *finder) climb(kernels []kernel, all []found) []found {
 	if len(all) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(all, byTime).kernel
-	all = s.climbKernel(kernels, first, all)
-	others := slices.DeleteFunc(slices.Clone(all), func(k found) bool { return k.kernel == first })
+	best := slices.MinFunc(all, byTime)
+	all = s.climbFrom(kernels, best, all)
+	others := slices.DeleteFunc(slices.Clone(all), func(k found) bool { return k.at.space == best.at.space })
 	if len(others) == 0 {
 		return all
 	}
 	second := slices.MinFunc(others, byTime)
 	if second.time < slices.MinFunc(all, byTime).time*(1+s.model.Error.P90) {
-		all = s.climbKernel(kernels, second.kernel, all)
+		all = s.climbFrom(kernels, second, all)
 	}
 	return all
 }
 
-// climbKernel makes neighbours of the best schedule of a kernel, those with the best guesses first,
-// until none is better.
-func (s *finder) climbKernel(kernels []kernel, kernel int, all []found) []found {
-	own := slices.DeleteFunc(slices.Clone(all), func(k found) bool { return k.kernel != kernel })
+// climbFrom makes neighbours of the best schedule in the space of one, those with the best guesses
+// first, until none is better.
+func (s *finder) climbFrom(kernels []kernel, one found, all []found) []found {
+	space := one.at.space
 	failed := 0
 	for range climbs {
-		best := slices.MinFunc(own, byTime)
-		space := best.at.space
 		var beside []sketch
-		for i := range space.neighbours(best.at.number) {
+		for i := range space.neighbours(one.at.number) {
 			if !space.made[i] {
 				p := space.point(i)
-				p.kernel = kernel
+				p.kernel = one.kernel
 				beside = append(beside, p)
 			}
 		}
-		s.guess(&kernels[kernel], beside)
+		s.guess(&kernels[one.kernel], beside)
 		made := s.make(kernels, beside[:min(len(beside), stride)])
-		own, all = append(own, made...), append(all, made...)
+		all = append(all, made...)
 		failed++
-		if slices.ContainsFunc(made, func(m found) bool { return m.time < best.time }) {
-			failed = 0
+		for _, m := range made {
+			if m.time < one.time {
+				one, failed = m, 0
+			}
 		}
 		if failed == patience {
 			break
@@ -510,10 +539,10 @@ func (s *finder) keep(key string, k found) {
 	s.known[key] = k
 }
 
-// draw guesses points of the spaces of k: all of a small space, few of others.
-func (s *finder) draw(k *kernel) {
+// draw guesses points of the spaces of k by strategies: all of a small space, few of others.
+func (s *finder) draw(k *kernel, strategies []strategy.Strategy) {
 	k.defined = s.model.Define(k.f)
-	for _, st := range strategy.For(k.layer) {
+	for _, st := range strategies {
 		d := &drawing{numbered: numbered{Strategy: st, knobs: st.Knobs(k.layer), size: 1}, seen: map[int]bool{},
 			made: map[int]bool{}}
 		for _, knob := range d.knobs {
@@ -609,7 +638,7 @@ func Promising(ctx context.Context, f *ir.Func, t targets.Target, n int) ([]Prom
 		return nil, err
 	}
 	k := kernel{f: f, layer: strategy.LayerOf(f, t)}
-	s.draw(&k)
+	s.draw(&k, strategy.For(k.layer))
 	made, err := s.search(ctx, []kernel{k}, n)
 	if err != nil {
 		return nil, err
