@@ -164,7 +164,7 @@ func (m *Model) Terms(u *dataflow.Unit, f fpga.Family) map[string]float64 {
 	t["rows"], t["sums"], t["accumulators"] = pe, pe*get("CW"), pe*acc
 	switch {
 	case wb == 1:
-		t["counted"] = pe * float64(CountedBits(u.Int("SIMD"), u.Int("XB")))
+		t["bits"] = pe * simd * xb
 	case m.multiplies(u):
 		t["multiplied"] = pe * simd
 	default:
@@ -193,32 +193,6 @@ func (m *Model) Terms(u *dataflow.Unit, f fpga.Family) map[string]float64 {
 		t["compared"], t["chosen"] = pe*acc*(ob-1), pe*acc*max(0, math.Exp2(ob)-4)
 	}
 	return t
-}
-
-// CountedBits is the number of bits that the counters of a sum of n products make, of levels of
-// several planes and weights of 1 bit: counters of three bits first, then of six and of three,
-// until each weight has at most two bits (codegen/verilog has them as a heap).
-func CountedBits(n, planes int) (all int) {
-	columns := slices.Repeat([]int{n}, planes)
-	reduce := func(most int) {
-		next := make([]int, len(columns)+most)
-		for weight, left := range columns {
-			for size := most; size >= 3; size -= 3 {
-				for ; left >= size; left -= size {
-					for k := range bits.Len(uint(size)) {
-						next[weight+k]++
-						all++
-					}
-				}
-			}
-			next[weight] += left
-		}
-		columns = next
-	}
-	for reduce(3); slices.Max(columns) > 2; {
-		reduce(6)
-	}
-	return all
 }
 
 // multiplies reports whether the products of an MVU take multipliers.

@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"strings"
 	"testing"
 
 	"ripc/dataflow"
@@ -14,6 +15,11 @@ func TestModels(t *testing.T) {
 		m := fold.ModelOf(f)
 		if m.Family == "" || m.Tool == "" || m.Units == 0 || m.BlockFrom == 0 {
 			t.Errorf("%s: %+v", f.Name, m)
+		}
+		for module := range strings.FieldsSeq("addl cat dwc fifo fork2 largest lookup mvu window") {
+			if len(m.LUTs[module]) == 0 {
+				t.Errorf("%s: no unit %s was synthesized", f.Name, module)
+			}
 		}
 		s := segment(t, "fpga/every.json")
 		folds := map[string]dataflow.Fold{}
