@@ -217,6 +217,7 @@ type peer struct {
 	name, by       string
 	luts, ffs, dsp int
 	bram36, ms     float64
+	why            string // ours is not made
 }
 
 func peers() []peer {
@@ -224,32 +225,35 @@ func peers() []peer {
 		return ask{"fpga/" + network + ".json", "pynq-z2", cycles, reuse}
 	}
 	return []peer{
-		{own("mlp4", 64, 0), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0},
-		{own("cnv4", 8712, 0), "CNV-4", "FINN", 18773, 24925, 0, 42, 0},
-		{own("cnv8half", 73728, 0), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50},
-		{own("cnv4", 0, 64), "CNV-4, reuse 64", "hls4ml", 61108, 41158, 81, 51.5, .217},
-		{own("cnv4", 0, 32), "reuse 32, scales", "hls4ml", 64916, 43170, 161, 69.5, .186},
-		{own("cnv4", 0, 16), "reuse 16, scales", "hls4ml", 72021, 46028, 251, 90.5, .170},
-		{own("cnv4", 0, 8), "reuse 8, scales", "hls4ml", 83152, 58587, 502, 148, .164},
+		{own("mlp4", 64, 0), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0, ""},
+		{own("cnv4", 8712, 0), "CNV-4", "FINN", 18773, 24925, 0, 42, 0, ""},
+		{own("cnv8half", 73728, 0), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50, ""},
+		{ask{}, "CNV-8", "FINN", 41713, 53280, 0, 194, 350, "exceeds block RAM"},
+		{own("cnv4", 0, 64), "CNV-4, reuse 64", "hls4ml", 61108, 41158, 81, 51.5, .217, ""},
+		{own("cnv4", 0, 32), "reuse 32, scales", "hls4ml", 64916, 43170, 161, 69.5, .186, ""},
+		{own("cnv4", 0, 16), "reuse 16, scales", "hls4ml", 72021, 46028, 251, 90.5, .170, ""},
+		{own("cnv4", 0, 8), "reuse 8, scales", "hls4ml", 83152, 58587, 502, 148, .164, ""},
 	}
 }
 
-// survey is the table of the survey's accelerators beside ours.
+// survey is the table of the survey's accelerators beside ours. A row without ours says why.
 func survey(all []estimated) string {
 	var b strings.Builder
 	b.WriteString(task.Head("network", "LUTs", "FFs", "BRAM36", "DSPs", "ms at 100 MHz"))
 	const mhz = 100e3
 	for _, p := range peers() {
-		i := slices.IndexFunc(all, func(e estimated) bool { return e.ask == p.ours })
-		if i < 0 {
-			continue
+		name, cells := "ripc", []string{fmt.Sprint(p.luts), fmt.Sprint(p.ffs), fmt.Sprintf("%g", p.bram36),
+			fmt.Sprint(p.dsp), task.Format(p.ms, "%g")}
+		if i := slices.IndexFunc(all, func(e estimated) bool { return e.ask == p.ours }); i < 0 {
+			name = "not ripc (" + cmp.Or(p.why, "not counted") + ")"
+		} else {
+			e := all[i]
+			for k, ours := range []any{e.Used[fpga.LUTs], e.Used[fpga.FFs], fpga.BRAM36(e.Used[fpga.RAMKbits]),
+				e.Used[fpga.DSPs], fmt.Sprintf("%.3g", math.Round(float64(e.Takes)/mhz*1e5)/1e5)} {
+				cells[k] = fmt.Sprint(ours, ", ", cells[k])
+			}
 		}
-		e := all[i]
-		b.WriteString(task.Row(p.name+": ripc, "+p.by, fmt.Sprintf("%d, %d", e.Used[fpga.LUTs], p.luts),
-			fmt.Sprintf("%d, %d", e.Used[fpga.FFs], p.ffs),
-			fmt.Sprintf("%g, %g", fpga.BRAM36(e.Used[fpga.RAMKbits]), p.bram36),
-			fmt.Sprintf("%d, %d", e.Used[fpga.DSPs], p.dsp),
-			fmt.Sprintf("%.3g, %s", math.Round(float64(e.Takes)/mhz*1e5)/1e5, task.Format(p.ms, "%g"))))
+		b.WriteString(task.Row(append([]string{p.name + ": " + name + ", " + p.by}, cells...)...))
 	}
 	return b.String()
 }
