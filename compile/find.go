@@ -45,11 +45,13 @@ func (s *finder) origin(k *found) string {
 	return strategy.Predicted
 }
 
-// predict fills in the predicted cost of the schedule.
-func (k *found) predict(m *machine.Model, t targets.Target) {
+// predict fills in the predicted cost of the schedule. known is whether the model knows its
+// instructions.
+func (k *found) predict(m *machine.Model, t targets.Target) (known bool) {
 	p := m.Scheduled(k.Func, k.Values)
 	k.cost, k.counts = m.Predict(p), p.Counts
 	k.time = k.cost * m.Turns(p) * room(k.Func, t)
+	return m.Knows(p)
 }
 
 // room is a factor of f's cost for the memory of its allocs. It is 1 on targets that have no limit
@@ -615,8 +617,9 @@ func (s *finder) make(kernels []kernel, points []sketch) []found {
 		p.space.made[p.number] = true
 		if c, err := p.strategy.Build(k.layer, p.values); err == nil {
 			one := found{Choice: c, kernel: p.kernel, at: p}
-			one.predict(s.model, s.target)
-			all = append(all, one)
+			if one.predict(s.model, s.target) {
+				all = append(all, one)
+			}
 			memory.Trim()
 		}
 	}

@@ -94,6 +94,15 @@ func TestRelease(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Error("other bits than on this machine")
 			}
+			if c.target == "riscv64" { // a library for longer vectors, and no simulator
+				longer := filepath.Join(dir, "longer")
+				a.run(t, nil, root, "go", "run", "./cmd/ripc", "compile", model, "--target", "bpi-f3", "-o", longer)
+				line := append(c.through, "-E", "PATH=", "-cpu", "rv64,v=true,vlen=128", filepath.Join(top, "bin/ripc"), "run", longer+".so", "--input", picture)
+				text, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput()
+				if err == nil || !strings.Contains(string(text), "vectors of 256 bits") || !strings.Contains(string(text), "--target host or riscv64") {
+					t.Errorf("a library for longer vectors: %v\n%s", err, text)
+				}
+			}
 			if c.target == "rpi3-armv7" {
 				line := append(c.through, filepath.Join(top, "bin/ripc"), "inspect", model, "--target", "rpi3")
 				text, err := exec.CommandContext(t.Context(), line[0], line[1:]...).CombinedOutput()

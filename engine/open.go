@@ -86,6 +86,10 @@ func Open(path string, o Options) (Engine, error) {
 			break
 		}
 	}
+	if err != nil && !o.Simulate && d.Arch == runtime.HostArch() && Choose(d.Arch, d.Features, o) == Simulated {
+		lacks := runtime.CheckFeatures(path, d.CPU, d.Features)
+		err = fmt.Errorf("%w; a simulator cannot run it either: %w", lacks, err)
+	}
 	return e, err
 }
 

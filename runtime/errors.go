@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ripc/internal/abi"
+	"ripc/targets/cpu"
 )
 
 // ErrClosed is returned by the methods of a closed Session or Module.
@@ -76,13 +77,23 @@ type FeatureError struct {
 	CPU     string   // name of the CPU the artifact was compiled for
 	Missing []string // features known to be absent
 	Unknown []string // features this loader cannot check
+	// VectorBits is the length of this machine's vector registers, where code is for one length.
+	VectorBits int
 }
 
 // Error lists the features.
 func (e *FeatureError) Error() string {
-	var parts []string
-	if len(e.Missing) > 0 {
-		parts = append(parts, "this CPU (or its operating system) lacks "+strings.Join(e.Missing, ", "))
+	var parts, missing []string
+	for _, name := range e.Missing {
+		if bits := cpu.VectorBits(name); bits > 0 && e.VectorBits > 0 {
+			name = fmt.Sprintf("vectors of %d bits (%s), since its own have %d", bits, name, e.VectorBits)
+		} else if bits > 0 {
+			name = fmt.Sprintf("vectors of %d bits (%s)", bits, name)
+		}
+		missing = append(missing, name)
+	}
+	if len(missing) > 0 {
+		parts = append(parts, "this CPU (or its operating system) lacks "+strings.Join(missing, ", "))
 	}
 	if len(e.Unknown) > 0 {
 		parts = append(parts, "this loader cannot check "+strings.Join(e.Unknown, ", "))

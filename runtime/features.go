@@ -29,6 +29,11 @@ func HostFeatures() []string {
 func CheckFeatures(path, model string, features []string) error {
 	table := cpu.Features()
 	e := &FeatureError{Path: path, CPU: model}
+	for name, has := range table {
+		if has {
+			e.VectorBits = max(e.VectorBits, cpu.VectorBits(name))
+		}
+	}
 	for _, name := range features {
 		has, known := table[name]
 		switch {

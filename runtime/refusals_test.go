@@ -38,6 +38,10 @@ func TestRefusals(t *testing.T) {
 	if !errors.As(err, &feature) || len(feature.Missing)+len(feature.Unknown) != 1 || !strings.Contains(err.Error(), absent) {
 		t.Errorf("features: %v", err)
 	}
+	lacks := &runtime.FeatureError{Path: "n.so", CPU: "spacemit-x60", Missing: []string{"zba", "zvl256b"}, VectorBits: 128}
+	if got := lacks.Error(); !strings.HasSuffix(got, "lacks zba, vectors of 256 bits (zvl256b), since its own have 128") {
+		t.Errorf("the length of vectors: %s", got)
+	}
 	for want, f := range map[string]func(*describe.Artifact){
 		"no function other_run":             func(d *describe.Artifact) { d.Name = "other" },
 		`name "a b" is not a C identifier`:  func(d *describe.Artifact) { d.Name = "a b" },

@@ -31,4 +31,4 @@ func (t Target) ScatteredStores(apart int) bool { return t.Arch != "x86_64" || a
 
 // BoundedLookups reports whether t's instructions look up 0 for an index past the table, as tbl and
 // vtbl do, and not the entry of its lower bits.
-func (t Target) BoundedLookups() bool { return t.Has("neon") }
+func (t Target) BoundedLookups() bool { return t.Has("neon") || t.Has("simd128") }

@@ -27,6 +27,7 @@ func wasm32Relaxed() Target {
 	t := wasm32()
 	t.Name, t.Features = "wasm32-relaxed", append(t.Features, "relaxed-simd")
 	t.Board = "browsers with relaxed SIMD, on machines with fused multiply-adds"
+	t.Like = "wasm32"
 	return t
 }
 

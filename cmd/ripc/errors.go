@@ -109,7 +109,7 @@ func help(err error) string {
 			ripc.ToTune:      "give the model that it was compiled from",
 		}[artifact.For]
 	case is[*runtime.ArchError](err), is[*runtime.FeatureError](err):
-		return "compile the model with --target host on this machine"
+		return "compile the model for this machine: --target " + strings.Join(targetsHere(), " or ")
 	case is[*runner.UnreachableError](err) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " +
 			sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"
@@ -123,6 +123,16 @@ func help(err error) string {
 		return "choose another with --target; ripc targets lists them"
 	}
 	return ""
+}
+
+// targetsHere lists the targets that this machine runs code for.
+func targetsHere() (names []string) {
+	for _, t := range targets.All() {
+		if t.Native() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // is reports whether err is, or wraps, an error of type E.

@@ -1,6 +1,11 @@
 package features
 
-import "ripc/ir"
+import (
+	"maps"
+	"slices"
+
+	"ripc/ir"
+)
 
 // CountNames are the names of the counts of Describe: numbers of executions in a scheduled Func,
 // each of a kind that a machine has a price for. They are plain numbers, unlike those of Of, and
@@ -9,6 +14,16 @@ func (d *Describer) CountNames() []string {
 	k := newKernel(&ir.Func{Body: &ir.Block{}}, d, true)
 	var names []string
 	k.counts(func(name string, _ float64) { names = append(names, name) })
+	return names
+}
+
+// Lacking lists the counts of instructions that the target does not have.
+func (d *Describer) Lacking() (names []string) {
+	for i, m := range meanings() {
+		if !slices.Contains(slices.Collect(maps.Values(d.instructions)), i) {
+			names = append(names, "call."+m.name)
+		}
+	}
 	return names
 }
 

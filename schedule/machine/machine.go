@@ -86,6 +86,7 @@ type Model struct {
 	describe  *features.Describer
 	prices    []float64 // in the order of the Describer's counts
 	names     []string  // of features
+	unknown   []int     // numbers of counts of instructions that the measured machine does not have
 	blocks    int       // number of that of a parallel loop's
 	full      int       // and of the part of it that is there
 	worked    int       // number of that of the work of a definition
@@ -117,7 +118,8 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 		panic("BUG: " + err.Error()) // the name is a valid one
 	}
 	for _, t := range targets.All() {
-		for _, name := range []string{FileName(t), t.Like} {
+		like, _ := targets.Lookup(t.Like) // "" is like none
+		for _, name := range []string{FileName(t), t.Like, like.Like} {
 			if _, err := fs.Stat(data, name+".json"); err == nil {
 				all[t.Name] = sync.OnceValues(func() (*Model, error) { return open(data, name, t) })
 				break
@@ -346,6 +348,11 @@ func New(t targets.Target, w Weights) (*Model, error) {
 	}
 	for _, n := range names {
 		m.prices = append(m.prices, w.Terms[n])
+	}
+	if measured, err := targets.Lookup(w.Target); err == nil { // else that of a host, as t is
+		for _, n := range features.For(measured).Lacking() {
+			m.unknown = append(m.unknown, slices.Index(names, n))
+		}
 	}
 	return m, nil
 }

@@ -27,6 +27,12 @@ func (m *Model) Scheduled(f *ir.Func, values map[string]int) (p Point) {
 	return p
 }
 
+// Knows reports whether the machine that was measured has the instructions of p. A target that is
+// like it may have others, which the model cannot predict.
+func (m *Model) Knows(p Point) bool {
+	return !slices.ContainsFunc(m.unknown, func(i int) bool { return p.Counts[i] > 0 })
+}
+
 // Describe is the Point of a Func before and after a schedule, without a cost.
 func Describe(t targets.Target, d *features.Describer, before, after *ir.Func, strategy string,
 	values map[string]int) Point {

@@ -36,7 +36,7 @@ import (
 // machines are the targets that strategies are tried for; the first is like a server of today.
 func machines(t testing.TB) []targets.Target {
 	var all []targets.Target
-	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64", "rpi5"} {
+	for _, name := range []string{"x86-64-v4", "x86-64-v3", "x86-64-v4", "rpi3", "rpi4", "rpi2", "x86-64", "rpi5", "wasm32-relaxed"} {
 		m, err := targets.Lookup(name)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ package cpu
 
 import (
 	"debug/elf"
+	"fmt"
 	"strings"
 )
 
@@ -19,6 +20,15 @@ func Features() map[string]bool { return detect() }
 func IsTuning(feature string) bool {
 	return strings.HasPrefix(feature, "prefer-") || strings.HasPrefix(feature, "fast-") ||
 		strings.HasPrefix(feature, "slow-")
+}
+
+// VectorBits is the length of vector registers that a feature stands for, where code is for exactly
+// that length; 0 of other features.
+func VectorBits(feature string) (bits int) {
+	if _, err := fmt.Sscanf(feature, "zvl%db", &bits); err != nil {
+		return 0
+	}
+	return bits
 }
 
 // OfELF is the architecture of an ELF file; ELF's name for it if ripc compiles for none of that

@@ -23,4 +23,9 @@ func TestHere(t *testing.T) {
 	if !IsTuning("prefer-256-bit") || IsTuning("neon") {
 		t.Error("tuning")
 	}
+	for feature, bits := range map[string]int{"zvl128b": 128, "zvl256b": 256, "zvbb": 0, "zvl": 0, "neon": 0} {
+		if got := VectorBits(feature); got != bits {
+			t.Errorf("%s: %d bits", feature, got)
+		}
+	}
 }

@@ -225,7 +225,7 @@ func (c cpu) neighbours(name string, m Meaning, to, from ir.Type, positions int,
 
 // sumsOfNeighbours are of WidenAdd, AddPairs and WidenAddMemory.
 func sumsOfNeighbours(c cpu) []Instr {
-	widen := map[string]string{"aarch64": "uadalp", "arm": "vpadal"}[c.arch]
+	widen := map[string]string{"aarch64": "uadalp", "arm": "vpadal", "wasm32": "extadd"}[c.arch]
 	is := []Instr{
 		c.neighbours(widen+"_u16", WidenAdd, ir.U16, ir.U8, 0, 4, 2),
 		c.neighbours(widen+"_i32", WidenAdd, ir.I32, ir.U16, 0, 4),

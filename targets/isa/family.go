@@ -33,6 +33,7 @@ func a64() cpu    { return cpu{"aarch64", "neon", []string{"neon"}} }
 func a32() cpu    { return cpu{"arm", "armv7", []string{"neon"}} }
 func nv() cpu     { return cpu{"nvptx64", "nv", nil} }
 func thumb() cpu  { return cpu{"thumb", "thumb", []string{"dsp"}} }
+func wasm() cpu   { return cpu{"wasm32", "wasm", []string{"simd128"}} }
 
 // with is c with more features.
 func (c cpu) with(features ...string) cpu {

@@ -103,7 +103,7 @@ type Instr struct {
 	Func    *ir.Func
 	Meaning Meaning
 	Family  string   // its name, with the names of numbers in place of these
-	Arch    string   // "x86_64", "aarch64", "arm" or "thumb"
+	Arch    string   // a Target's
 	Needs   []string // CPU features, in the names that targets have for them
 
 	Lanes int // sums, filters or bits
@@ -138,7 +138,9 @@ type Instr struct {
 }
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
-func All() []Instr { return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb(), ofArch("nvptx64")) }
+func All() []Instr {
+	return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb(), ofArch("nvptx64"), ofWASM())
+}
 
 // ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule
 // that it thinks of, and not to be changed.
@@ -154,6 +156,8 @@ func ofArch(arch string) []Instr {
 		return ofThumb()
 	case "nvptx64":
 		return ofNV()
+	case "wasm32":
+		return ofWASM()
 	}
 	return nil
 }
@@ -179,7 +183,12 @@ var (
 			fmaRows(c.with("vfp4"), 2), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
-	ofNV    = sync.OnceValue(func() []Instr {
+	ofWASM  = sync.OnceValue(func() []Instr {
+		c := wasm()
+		return slices.Concat(quads("wasm32"), xorCountTiles(c), clears(c), sumsOfNeighbours(c), wordProducts(c),
+			c.lookUps(16, 8, 16, 32, 64), allTables("wasm32"))
+	})
+	ofNV = sync.OnceValue(func() []Instr {
 		pairs := slices.DeleteFunc(xorCountPairs(), func(i Instr) bool { return i.Arch != nv().arch })
 		return append(slices.Concat(pairs, xorCountMatrices(), dotMatrices()), packWord())
 	})
@@ -210,7 +219,7 @@ func For(t targets.Target) map[string]*ir.Func {
 
 // Named is the instruction of that name. ok is false where there is none.
 func Named(name string) (i Instr, ok bool) {
-	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb(), nv()} {
+	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb(), nv(), wasm()} {
 		if !strings.HasPrefix(name, c.prefix+"_") {
 			continue
 		}

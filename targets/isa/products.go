@@ -2,6 +2,7 @@ package isa
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -37,11 +38,16 @@ func (c cpu) products(name string, m Meaning, n limits, lanes, ops int, levels, 
 }
 
 // quads are instructions that multiply and add four bytes in one operation. On Arm one load of the
-// levels of several steps serves them: the operation selects the step.
+// levels of several steps serves them: the operation selects the step. WebAssembly's is the same on
+// all machines for levels of 7 bits alone.
 func quads(arch string) []Instr {
 	one := limits{steps: 1}
-	if arch == "x86_64" {
+	switch arch {
+	case "x86_64":
 		return []Instr{avx512().with("avx512vnni").products("dpbusd_x${lanes}", DotBytes, one, 16, 1, ir.U8, ir.I8)}
+	case "wasm32":
+		return []Instr{wasm().with("relaxed-simd").products("relaxed_dot_x${lanes}", DotBytes,
+			limits{steps: 1, levels: math.MaxInt8}, 4, 1, ir.U8, ir.I8)}
 	}
 	dot := a64().with("dotprod")
 	var is []Instr
@@ -76,6 +82,14 @@ func multiplyAdds() []Instr {
 			c.neighbours(fmt.Sprint("phaddd_x", half), AddPairs, ir.I32, ir.I32, 0, half))
 	}
 	return is
+}
+
+// wordProducts are products of bytes that are widened to words of 16 bits first. The operation adds
+// neighbours among products of words.
+func wordProducts(c cpu) []Instr {
+	const lanes = 4
+	return []Instr{c.products("dot_pairs_x${lanes}", DotPairs, limits{steps: 1}, lanes, 6, ir.U8, ir.I8),
+		c.neighbours(fmt.Sprint("add_i32_x", lanes), AddPairs, ir.I32, ir.I32, 0, lanes)}
 }
 
 // productPairs are products of bytes on NEON without products of four: neighbours among 16-bit

@@ -192,6 +192,8 @@ func allTables(arch string) []Instr {
 				is = append(is, avx512().tables(n, groups, 4, 1, false), avx2().tables(n, groups, 4, 1, false))
 			case "arm":
 				is = append(is, a32().tables(n, groups, 4, 1, false))
+			case "wasm32":
+				is = append(is, wasm().tables(n, groups, 4, 1, false))
 			case "aarch64":
 				// half an entry does not hold the counts of more planes
 				if is = append(is, a64().tables(n, groups, 4, 1, false)); n <= 2 {

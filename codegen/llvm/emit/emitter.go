@@ -83,6 +83,8 @@ type emitter struct {
 	grains        codegen.Grains  // of the code being emitted; nil where instructions flush
 	compared      map[string]bool // see comparedAllocs
 	hidden        map[hidden]value.Value
+	ties          value.Value // where multiply-adds note ties; nil where they test for them
+	redoing       bool        // the tile of redo is emitted again
 
 	device *device // nil for a CPU
 	count  int     // instructions emitted

@@ -36,18 +36,25 @@ func (e *emitter) fma(a, b, c val) val {
 		}
 		return e.rounded(out, func() val { return fused(e.scale(a), e.scale(c)) })
 	}
-	fused := fusedSum{flushes: !e.facts.Flushes && out.grain < codegen.NormalGrain}
+	fused := fusedSum{flushes: !e.facts.Flushes && out.grain < codegen.NormalGrain, notes: e.notesTies(a.wide),
+		called: e.redoing}
 	if a.wide {
 		fused.lanes = e.lanes
 	}
-	exact := fused.exact()
-	e.require(helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()},
-		func() isa.Function { return isa.Function{Text: fused.text(fma)} })
-	e.require(helper{kind: fmaHelper, lanes: exact.lanes, name: exact.name() + exactSuffix},
-		func() isa.Function { return isa.Function{Text: exact.text(fmaExact)} })
 	t := a.v.Type()
 	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
-	out.v, out.flushed = e.b().NewCall(f, a.v, b.v, c.v), true
+	args, text := []value.Value{a.v, b.v, c.v}, fma
+	if fused.notes {
+		f.Params, f.Sig.Params = append(f.Params, llir.NewParam("", opaquePtr{})), append(f.Sig.Params, opaquePtr{})
+		args, text = append(args, e.ties), fmaNoting
+	} else {
+		exact := fused.exact()
+		e.require(helper{kind: fmaHelper, lanes: exact.lanes, name: exact.name() + exactSuffix},
+			func() isa.Function { return isa.Function{Text: exact.text(fmaExact)} })
+	}
+	e.require(helper{kind: fmaHelper, lanes: fused.lanes, name: fused.name()},
+		func() isa.Function { return isa.Function{Text: fused.text(text)} })
+	out.v, out.flushed = e.b().NewCall(f, args...), true
 	return out
 }
 
@@ -110,6 +117,8 @@ func inFours(p func(string, ...any), function string, n int) string {
 type fusedSum struct {
 	lanes   int  // 0: scalars
 	flushes bool // subnormal results, since no instruction does
+	notes   bool // ties, and leaves them to its caller
+	called  bool // not inlined, where time does not matter
 }
 
 func (s fusedSum) name() string {
@@ -117,41 +126,85 @@ func (s fusedSum) name() string {
 	if s.flushes {
 		name = "ripc_fma_flushed"
 	}
+	if s.notes {
+		name += "_noting"
+	}
+	if s.called {
+		name += "_called"
+	}
 	if s.lanes == 0 {
 		return name
 	}
 	return fmt.Sprintf("%s_x%d", name, s.lanes)
 }
 
-// anyLane is text that sets result to whether one of n bools is set. It folds the lanes to four
-// first: LLVM 22 has no code of WebAssembly for a mask of 32 words, and is slow at it elsewhere.
+// tieWords writes words that find doubles among the n of %s with lower 29 bits of 2^28. It looks at
+// 16 of these bits, which finds few others, since the exact function does no harm: shifted to the
+// top of their word, they are the least signed number. It returns the name and number of the words.
+func tieWords(p func(string, ...any), n int) (string, int) {
+	p("  %%halves = bitcast <%d x double> %%s to <%d x i32>", n, 2*n)
+	p("  %%low = shufflevector <%[1]d x i32> %%halves, <%[1]d x i32> poison, %[2]s", 2*n,
+		isa.Shuffle(n, func(i int) int { return 2 * i }))
+	p("  %%top = shl <%d x i32> %%low, splat (i32 3)", n)
+	p("  %%words = bitcast <%d x i32> %%top to <%d x i16>", n, 2*n)
+	return folded(p, "%words", "i16", 2*n, tieLanes, leastOf)
+}
+
+// leastOf is an operation of folded.
+const leastOf = "%[1]s.less = icmp slt %[2]s %[1]s.0, %[1]s.1\n  %[1]s = select <%[3]d x i1> %[1]s.less, " +
+	"%[2]s %[1]s.0, %[2]s %[1]s.1"
+
+// anyTie is text that sets %tie if one of n words of tieWords found a tie.
+func anyTie(words string, n int) string {
+	return fmt.Sprintf(`  %%least = icmp eq <%[1]d x i16> %[3]s, splat (i16 -32768)
+  %%all = sext <%[1]d x i1> %%least to <%[1]d x i16>
+  %%signs = bitcast <%[1]d x i16> %%all to <%[2]d x i32>
+`, n, n/2, words) + anyNegative("tie", "%signs", n/2)
+}
+
+// anyLane is text that sets result to whether one of n bools is set.
 func anyLane(result, bools string, n int) string {
 	var b strings.Builder
 	p := linesOf(&b)
 	lanes := fmt.Sprintf("%%%s.lanes", result)
 	p("  %s = sext <%[2]d x i1> %[3]s to <%[2]d x i32>", lanes, n, bools)
-	for ; n%2 == 0 && n > 4; n /= 2 {
-		to := fmt.Sprintf("%%%s.%d", result, n/2)
-		for side := range 2 {
-			p("  %s.%d = shufflevector <%[3]d x i32> %[4]s, <%[3]d x i32> poison, %[5]s", to, side, n, lanes,
-				isa.ShuffleRun(side*n/2, n/2, n/2))
-		}
-		p("  %[1]s = or <%[2]d x i32> %[1]s.0, %[1]s.1", to, n/2)
-		lanes = to
-	}
-	p("  %%%s.set = icmp ne <%d x i32> %s, zeroinitializer", result, n, lanes)
-	p("  %%%[1]s.mask = bitcast <%[2]d x i1> %%%[1]s.set to i%[2]d", result, n)
-	p("  %%%[1]s = icmp ne i%[2]d %%%[1]s.mask, 0", result, n)
+	lanes, n = folded(p, lanes, "i32", n, 4, "%[1]s = or %[2]s %[1]s.0, %[1]s.1")
+	p("%s", anyNegative(result, lanes, n))
 	return b.String()
 }
 
+// folded writes text that combines halves of a vector of n lanes by op, while these have an even
+// number of lanes and it has more than `most`. LLVM 22 has no code of WebAssembly for a mask of 32
+// words, and is slow at it elsewhere.
+func folded(p func(string, ...any), lanes, t string, n, most int, op string) (string, int) {
+	for ; n%4 == 0 && n > most; n /= 2 {
+		to := fmt.Sprintf("%s.%d", lanes, n/2)
+		for side := range 2 {
+			p("  %s.%d = shufflevector <%[3]d x %[4]s> %[5]s, <%[3]d x %[4]s> poison, %[6]s", to, side, n, t, lanes,
+				isa.ShuffleRun(side*n/2, n/2, n/2))
+		}
+		p("  "+op, to, fmt.Sprintf("<%d x %s>", n/2, t), n/2)
+		lanes = to
+	}
+	return lanes, n
+}
+
+// anyNegative is text that sets result to whether one of n words is negative.
+func anyNegative(result, words string, n int) string {
+	return fmt.Sprintf(`  %%%[1]s.set = icmp slt <%[3]d x i32> %[2]s, zeroinitializer
+  %%%[1]s.mask = bitcast <%[3]d x i1> %%%[1]s.set to i%[3]d
+  %%%[1]s = icmp ne i%[3]d %%%[1]s.mask, 0`, result, words, n)
+}
+
 // fma is the text of the function behind emitter.fma, with placeholders in capitals. It seldom
-// calls the function of fmaExact.
+// calls the function of fmaExact. That of fmaNoting notes ties instead (see emitter.redo).
 var (
 	//go:embed fma.ll
 	fma string
 	//go:embed fma_exact.ll
 	fmaExact string
+	//go:embed fma_noting.ll
+	fmaNoting string
 )
 
 // exactSuffix ends the names of functions of fmaExact.
@@ -159,7 +212,7 @@ const exactSuffix = "_exact"
 
 // exact is the function that s calls: of four lanes at most, since it is much code.
 func (s fusedSum) exact() fusedSum {
-	s.lanes = min(s.lanes, 4)
+	s.lanes, s.called = min(s.lanes, 4), false
 	return s
 }
 
@@ -186,11 +239,11 @@ func (s fusedSum) text(of string) string {
 		vector := func(t string) string { return fmt.Sprintf("<%d x %s>", n, t) }
 		f, d, mask, bit = vector(f), vector(d), vector(mask), vector(bit)
 		splat = func(t, k string) string { return "splat (" + t + " " + k + ")" }
-		ties = fmt.Sprintf(`  %%halves = bitcast <%[1]d x double> %%s to <%[2]d x i32>
-  %%low = shufflevector <%[2]d x i32> %%halves, <%[2]d x i32> poison, %[3]s
-  %%rest = and <%[1]d x i32> %%low, splat (i32 536870911)
-  %%ties = icmp eq <%[1]d x i32> %%rest, splat (i32 268435456)
-`, n, 2*n, isa.Shuffle(n, func(i int) int { return 2 * i })) + anyLane("tie", "%ties", n)
+		var text strings.Builder
+		words, of := tieWords(linesOf(&text), n)
+		if ties = text.String() + anyTie(words, of); s.notes {
+			ties = text.String() + noteTie(words)
+		}
 		some = anyLane("some", "%inexact", n)
 	}
 	round := "  %r = fptrunc DOUBLE %s to FLOAT\n"
@@ -212,6 +265,9 @@ func (s fusedSum) text(of string) string {
 	}
 	limit := func(sign float64) string {
 		return splat("double", fmt.Sprintf("0x%X", math.Float64bits(sign*0x1.ffffffp-127)))
+	}
+	if s.called {
+		of = strings.Replace(of, "alwaysinline nounwind", "cold noinline #0", 1)
 	}
 	r := strings.NewReplacer("FLOAT", f, "DOUBLE", d, "INT", mask, "BOOL", bit, "NAME", s.name(),
 		"ZERO", splat("double", "0.0"), "ONE", splat("i64", "1"), "LAST", splat("i64", "63"),

@@ -3,8 +3,10 @@ package emit_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,17 +27,47 @@ func TestFused(t *testing.T) {
 	}
 	fs := []*ir.Func{{Name: "fused", Params: ps, Body: loop(ir.Serial, "i", n, set(y, sum, vi))},
 		flat("x4", 4), flat("x17", 17), flat("x59", 59)}
+	// Tiles, which are computed twice where there are ties; bits go into words.
+	for _, lanes := range []int{4, 16} {
+		acc, z := buf("acc", ir.F32, lanes), buf("z", ir.U32, n/lanes)
+		v := func(name string) (at ir.Expr, lane ir.Expr) {
+			return add(mul(vi, ir.Int(lanes)), ir.V(name)), ir.V(name)
+		}
+		from, l0 := v("l0")
+		at, l1 := v("l1")
+		to, l2 := v("l2")
+		_, l3 := v("l3")
+		bit := ir.Bin(ir.Shl, ir.CastTo(ir.U32, ir.Bin(ir.Lt, ir.At(acc, l3), ir.Float(1))), ir.CastTo(ir.U32, l3))
+		fs = append(fs, &ir.Func{Name: fmt.Sprint("tile", lanes), Params: append(ps[:4:4], out(z)),
+			Body: loop(ir.Serial, "i", n/lanes, &ir.Alloc{Buf: acc, Body: ir.Seq(
+				loop(ir.Vectorize, "l0", lanes, set(acc, ir.At(c, from), l0)),
+				loop(ir.Vectorize, "l1", lanes, set(acc, &ir.Fma{A: ir.At(a, at), B: ir.At(b, at), C: ir.At(acc, l1)}, l1)),
+				loop(ir.Vectorize, "l2", lanes, set(y, ir.At(acc, l2), to)),
+				set(z, ir.Const(ir.U32, 0), vi),
+				loop(ir.Vectorize, "l3", lanes, &ir.Store{Buf: "z", Idx: []ir.Expr{vi}, Op: ir.OrTo, Val: bit}))})})
+	}
+	again := regexp.MustCompile(`(?m)^again`)
 	for _, tg := range floatNatives(t) {
+		for _, f := range fs {
+			m, err := kernel(f, f.Name, tg)
+			if has := again.Match(m.LL); err != nil || has != (strings.HasPrefix(f.Name, "tile") && !tg.Has("fma")) {
+				t.Errorf("%s, %s: a tile is computed again: %t, %v", tg.Name, f.Name, has, err)
+			}
+		}
 		lib := buildFor(t, tg, fs...)
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, 5))
-			args := [][]byte{make([]byte, 4*n), make([]byte, 4*n), make([]byte, 4*n), make([]byte, 4*n)}
+			args := [][]byte{make([]byte, 4*n), make([]byte, 4*n), make([]byte, 4*n), make([]byte, 4*n), make([]byte, n)}
 			for i := range n {
 				for k, v := range hardSum(r) {
 					binary.LittleEndian.PutUint32(args[k][4*i:], math.Float32bits(v))
 				}
 			}
 			for _, f := range fs {
+				args := args[:len(f.Params)]
+				if len(args) > 4 {
+					args[4] = args[4][:f.Params[4].Bytes()]
+				}
 				lib.sameOn(t, f.Name, args)
 			}
 			if t.Failed() {

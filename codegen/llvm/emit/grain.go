@@ -79,14 +79,7 @@ func (e *emitter) versions(done *llir.Block) {
 	e.count = 0
 	e.start(slow)
 	e.grains = flushing
-	e.stmt(ir.MapStmt(e.f.Body, func(s ir.Stmt) ir.Stmt {
-		if l, ok := s.(*ir.For); ok && l.Kind == ir.Unroll {
-			rolled := *l
-			rolled.Kind = ir.Serial
-			return &rolled
-		}
-		return s
-	}, nil))
+	e.stmt(rolled(e.f.Body))
 	e.count = count
 }
 

@@ -51,7 +51,11 @@ func (e *emitter) stmt(s ir.Stmt) {
 		e.conditional(s)
 	case *ir.Alloc:
 		e.alloc(s)
-		e.stmt(s.Body)
+		if e.redoes(s) {
+			e.redo(s.Body)
+		} else {
+			e.stmt(s.Body)
+		}
 	case *ir.Call:
 		e.call(s)
 	}

@@ -154,6 +154,13 @@ func addPairs(c *code) {
 // sums are in q0 and q1, and the address moves along.
 func addToMemory(c *code) {
 	n := c.sumsOf() / 8
+	if c.Arch == "wasm32" {
+		for v := range n {
+			sums := c.load(vector(8, 16), "acc", 16*v, 1)
+			c.store(c.widen(sums, c.load(register, "r", 16*v, 1)), "acc", 16*v, 1)
+		}
+		return
+	}
 	var from []value
 	for v := range n {
 		from = append(from, c.load(register, "r", 16*v, 1))

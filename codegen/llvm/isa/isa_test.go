@@ -144,6 +144,14 @@ func TestAssembly(t *testing.T) {
 		"avx512_phaddd_":            {"vpaddd", "ymm"},
 		"avx2_phaddd_":              {"vpaddd"},
 		"avx2_maddubs_":             {"vpmaddubsw", "vpmaddwd", "ymm"},
+		"wasm_lookup16_":            {"i8x16.swizzle", "i8x16.add_sat_u"},
+		"wasm_tables16_":            {"v128.load", "v128.store"},
+		"wasm_xor_cnt_add_":         {"v128.xor", "i8x16.popcnt", "i8x16.add"},
+		"wasm_clear_":               {"v128.store"},
+		"wasm_extadd_":              {"extadd_pairwise", "v128.store"},
+		"wasm_dot_pairs_":           {"i32x4.dot_i16x8_s", "i16x8.load8x8_s"},
+		"wasm_add_i32_":             {"i8x16.shuffle", "i32x4.add"},
+		"wasm_relaxed_dot_":         {"i32x4.relaxed_dot_i8x16_i7x16_add_s"},
 	}
 	for _, i := range all() {
 		longest := ""
@@ -218,7 +226,11 @@ func (ms modules) add(i isa.Instr, core Core, wants []string) {
 
 // check compiles the module and looks for the instructions that each function must contain.
 func (m *module) check(t *testing.T, llc string, key cpu) {
-	cmd := exec.Command(llc, "-O3", "-mtriple="+key.arch+"-linux-gnu", "-mattr="+key.features, "-o", "-")
+	triple, end := key.arch+"-linux-gnu", "\n\t.size\t%s"
+	if key.arch == "wasm32" {
+		triple, end = "wasm32", "\n\tend_function"
+	}
+	cmd := exec.Command(llc, "-O3", "-mtriple="+triple, "-mattr="+key.features, "-o", "-")
 	cmd.Stdin = strings.NewReader(strings.Join(m.texts, "\n"))
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -229,7 +241,7 @@ func (m *module) check(t *testing.T, llc string, key cpu) {
 	}
 	for name, wants := range m.wants {
 		_, body, found := strings.Cut(string(asm), "\n"+name+":")
-		body, _, ended := strings.Cut(body, "\n\t.size\t"+name)
+		body, _, ended := strings.Cut(body, strings.ReplaceAll(end, "%s", name))
 		if !found || !ended {
 			t.Errorf("%+v: no function %s in\n%s", key, name, asm)
 			continue

@@ -19,10 +19,10 @@ func lookUp(c *code) {
 		lookUpA32(c)
 	case c.Arch == "x86_64":
 		lookUpX86(c)
-	default: // tbl gives 0 for an index past the table
+	default:
 		table, width := c.load(register, "t", 0, 1), min(16, c.Lanes)
 		c.lookUpRegisters(width, func(w value) value {
-			return c.call(register, "llvm.aarch64.neon.tbl1.v16i8", table, c.resize(w, width, 16))
+			return c.call(register, c.find, table, c.resize(w, width, 16))
 		}, func(old, found value) value { return c.resize(c.opaque(c.resize(old, width, 16), found), 16, width) })
 	}
 }

@@ -19,6 +19,8 @@ func dotBytes(c *code) {
 	switch {
 	case c.Arch == "x86_64":
 		old = c.call(sums, "llvm.x86.avx512.vpdpbusd.512", old, x, w)
+	case c.Arch == "wasm32":
+		old = c.call(sums, "llvm.wasm.relaxed.dot.i8x16.i7x16.add.signed", w, x, old)
 	default:
 		old = c.dot(old, w, x)
 	}
@@ -76,10 +78,10 @@ func (c *code) multiplyWords(a, b value) value {
 	return c.call(vector(8, 32), "llvm.x86.avx2.pmadd.wd", a, b)
 }
 
-// dotPairs is the function of isa.DotPairs. On x86-64 bytes are widened, and vpmaddwd adds two
-// products to 32 bits. On Arm bytes are multiplied to 16 bits, those of several steps are added
-// there, and neighbours to sums of 32 bits: smull, smlal and sadalp for each half of a register of
-// weights.
+// dotPairs is the function of isa.DotPairs. On x86-64 and WebAssembly bytes are widened, and
+// vpmaddwd or dot adds two products to 32 bits. On Arm bytes are multiplied to 16 bits, those of
+// several steps are added there, and neighbours to sums of 32 bits: smull, smlal and sadalp for
+// each half of a register of weights.
 func dotPairs(c *code) {
 	if c.Arch == "x86_64" {
 		wide := vector(4*c.Lanes, 16)
@@ -88,6 +90,14 @@ func dotPairs(c *code) {
 		return
 	}
 	wide, sums := vector(8, 16), vector(4, 32)
+	if c.Arch == "wasm32" {
+		x := c.cast("zext", c.cast("bitcast", c.spreadWord("x", 0, 1, 2), vector(8, 8)), wide)
+		for half := range 2 {
+			w := c.cast("sext", c.load(vector(8, 8), "w", 8*half, 1), wide)
+			c.addTo("acc", 16*half, 4, c.call(sums, "llvm.wasm.dot", x, w))
+		}
+		return
+	}
 	xs := make([]value, c.Words)
 	for s := range xs {
 		xs[s] = c.cast("sext", c.cast("bitcast", c.spreadWord("x", 4*s, 1, 2), vector(8, 8)), wide)

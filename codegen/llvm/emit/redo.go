@@ -1,0 +1,132 @@
+package emit
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
+
+	"ripc/codegen/llvm/isa"
+	"ripc/ir"
+)
+
+// Where no instruction fuses, a test and a branch in each step take time, and keep operands alive.
+// So a tile of sums only notes ties (see fusedSum.text). If there was one, the tile is computed
+// again with a test in each step.
+
+// tieLanes is the number of words that note ties. One of them is the least number then.
+const tieLanes = 8
+
+// redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
+// and reads nothing that it leaves but words that it sets before it puts bits in.
+func (e *emitter) redoes(s *ir.Alloc) bool {
+	if e.facts.Fuses || e.ties != nil || e.redoing || e.lanes > 0 || !s.Buf.Type.IsFloat() {
+		return false
+	}
+	own, changes, fuses := map[string]bool{}, e.f.Changes(s), false
+	set := map[string]bool{} // elements
+	ir.Walk(s, func(t ir.Stmt) bool {
+		if t, ok := t.(*ir.Store); ok && t.Op == ir.Assign {
+			set[element(t)] = true
+		}
+		_, maybe := t.(*ir.If)
+		return !maybe
+	})
+	for t := range ir.Stmts(s) {
+		switch t := t.(type) {
+		case *ir.Alloc:
+			own[t.Buf.Name] = true
+		case *ir.Store:
+			if t.Op != ir.Assign && !own[t.Buf] && !set[element(t)] {
+				return false
+			}
+		case *ir.Call:
+			return false
+		case *ir.For:
+			if t.Kind == ir.Parallel {
+				return false
+			}
+		}
+	}
+	for x := range ir.Nodes(s) {
+		switch x := x.(type) {
+		case *ir.Fma:
+			fuses = true
+		case *ir.Load:
+			if changes[x.Buf] && !own[x.Buf] {
+				return false
+			}
+		}
+	}
+	return fuses
+}
+
+// element is the element that s writes.
+func element(s *ir.Store) string {
+	var b strings.Builder
+	for _, x := range s.Idx {
+		b.WriteString(ir.ExprString(x) + ", ")
+	}
+	return s.Buf + " " + b.String()
+}
+
+// redo emits a tile, and the tile again with its loops rolled, which adds little code and counts as
+// none.
+func (e *emitter) redo(tile ir.Stmt) {
+	words := &llir.InstAlloca{ElemType: vectorOf(tieLanes, types.I16), Typ: types.NewPointer(types.I8)}
+	words.SetName(e.name("ties"))
+	entry := e.fn.Blocks[0]
+	entry.Insts = append([]llir.Instruction{words}, entry.Insts...)
+	e.ties = local{words}
+	blk := e.b()
+	blk.Insts = append(blk.Insts, &llir.InstStore{Src: literal{words.ElemType, "zeroinitializer"}, Dst: e.ties,
+		Align: 16})
+	e.stmt(tile)
+	const name = "ripc_tied"
+	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
+		return isa.Function{Text: fmt.Sprintf("define internal i1 @%s(ptr %%noted) alwaysinline nounwind {\n  "+
+			"%%before = load <%d x i16>, ptr %%noted\n%s\n  ret i1 %%tie\n}\n", name, tieLanes,
+			anyTie("%before", tieLanes))}
+	})
+	tied := e.b().NewCall(llir.NewFunc(name, types.I1, llir.NewParam("", opaquePtr{})), e.ties)
+	again, end := e.block("again"), e.block("tile")
+	e.b().NewCondBr(tied, again, end)
+	count := e.count
+	e.count, e.ties, e.redoing = 0, nil, true
+	e.start(again)
+	e.stmt(rolled(tile))
+	e.b().NewBr(end)
+	e.count, e.redoing = count, false
+	e.start(end)
+}
+
+// rolled is s without unrolled loops.
+func rolled(s ir.Stmt) ir.Stmt {
+	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
+		if l, ok := s.(*ir.For); ok && l.Kind == ir.Unroll {
+			rolled := *l
+			rolled.Kind = ir.Serial
+			return &rolled
+		}
+		return s
+	}, nil)
+}
+
+// notesTies reports whether multiply-adds note ties, which those of a power of two of lanes do.
+func (e *emitter) notesTies(wide bool) bool {
+	return e.ties != nil && wide && 2*e.lanes >= tieLanes && bits.OnesCount(uint(e.lanes)) == 1
+}
+
+// noteTie is text that adds words of tieWords to the noted ones.
+func noteTie(words string) string {
+	var b strings.Builder
+	p := linesOf(&b)
+	t := fmt.Sprintf("<%d x i16>", tieLanes)
+	p("  %%least.0 = load %s, ptr %%noted", t)
+	p("  %%least.1 = bitcast %[1]s %[2]s to %[1]s", t, words)
+	p("  "+leastOf, "%least", t, tieLanes)
+	p("  store %s %%least, ptr %%noted", t)
+	return b.String()
+}
