@@ -447,8 +447,8 @@ func (s *finder) makeBest(ctx context.Context, kernels []kernel, points []sketch
 	return all, nil
 }
 
-// climb makes neighbours of the best schedule, then of the runner-up by another strategy or of
-// another kernel if the model's error may hide that it is the better one.
+// climb makes neighbours of the best schedule, then of the runner-up if the model's error may hide
+// that it is the better one. The runner-up is by another strategy or of another kernel.
 func (s *finder) climb(kernels []kernel, all []found) []found {
 	if len(all) == 0 {
 		return nil
