@@ -154,6 +154,9 @@ func (b *builder) fmaRows(loops []string) {
 		}
 		b.reorder(b.sum.loop(ir.TapRow)+n.suffix, tap, groups, reduce, n.positions, split[k].vectors, split[k].lane)
 		b.must(steps.Tensorize(reduce, n.instr.Func))
+		if isRun { // the end of a loop waits for all results of an in-order core
+			b.unroll(b.find(b.sum.loop(ir.TapRow) + n.suffix))
+		}
 	}
 	for _, s := range sums { // apart, since a loop over tiles of a row writes several
 		b.registers(s)
