@@ -118,9 +118,9 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 	r.absorb(p, n)
 }
 
-// foldSums takes the steps of f, a layer of floats, into the quantizer q behind them, and returns the
-// quantizer of f's sums. It does so where thresholds of the sums are no more than the steps that
-// they replace, and where NaN has the lowest level.
+// foldSums takes the steps of f, a layer of floats, into the quantizer q behind them, and returns
+// the quantizer of f's sums. It does so where thresholds of the sums are no more than the steps
+// that they replace, and where NaN has the lowest level.
 func foldSums(f *graph.FusedConv, q quantizer) quantizer {
 	e := &f.Epilogue
 	if 1<<q.bits-1 > len(e.Steps) || len(e.Joins) > 0 || q.nan || !scalar.Increasing(e.Steps) {

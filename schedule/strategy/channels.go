@@ -137,10 +137,10 @@ func (b *builder) packLevels(n int, row string) {
 	b.must(steps.Pack(levels, n, order...))
 }
 
-// lanesOfChannels tensorizes the sums of a tile by an instruction, and those of the last position of
-// a row by another. The halves of a step of four channels, and each second step, become lanes with
-// sums of their own, which each iteration of loop home adds up. It returns the buffers of the sums
-// of each nest.
+// lanesOfChannels tensorizes the sums of a tile by an instruction, and those of the last position
+// of a row by another. The halves of a step of four channels, and each second step, become lanes
+// with sums of their own, which each iteration of loop home adds up. It returns the buffers of the
+// sums of each nest.
 func (b *builder) lanesOfChannels(instr isa.Instr, home string) (sums [][]string) {
 	const block = 4 // steps that fill a register
 	col, filters := b.sum.loop(ir.Col), b.sum.loop(ir.Channel)

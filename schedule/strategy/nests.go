@@ -154,8 +154,8 @@ type rowNest struct {
 	instr                   *isa.Instr
 }
 
-// cutRow cuts the positions of a row of sums into tiles of n's instruction, and the remainder, which
-// is summed by instruction last.
+// cutRow cuts the positions of a row of sums into tiles of n's instruction, and the remainder,
+// which is summed by instruction last.
 func (b *builder) cutRow(n rowNest, last *isa.Instr) []rowNest {
 	outer, inner, tail := b.cut(n.positions, n.instr.Positions)
 	if inner == "" || tail == "" || last == nil {
