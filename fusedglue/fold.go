@@ -97,6 +97,9 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		}
 		p.Verdict = why
 	}
+	if p.Op == "fconv2d" {
+		q = foldSums(f, q)
+	}
 	if q.nan { // comparisons treat a NaN as less than any number; this step maps it to 0 and changes nothing else
 		for o := range f.Out {
 			if q.level(o, 0) != q.level(o, float32(math.NaN())) {
@@ -113,6 +116,24 @@ func (r *rewriter) foldQuantizer(n *graph.Node, q quantizer) {
 		f.Epilogue.LevelRows = levelRows(q, f.Out)
 	}
 	r.absorb(p, n)
+}
+
+// foldSums takes the steps of f, a layer of floats, into the quantizer q behind them, and returns
+// the quantizer of f's sums. It does so where thresholds of the sums are no more than the steps
+// that they replace, and where NaN has the lowest level.
+func foldSums(f *graph.FusedConv, q quantizer) quantizer {
+	e := &f.Epilogue
+	if 1<<q.bits-1 > len(e.Steps) || len(e.Joins) > 0 || q.nan || !scalar.Increasing(e.Steps) {
+		return q
+	}
+	sums := q.compose(e.Steps)
+	for o := range f.Out {
+		if sums.level(o, float32(math.NaN())) > 0 {
+			return q
+		}
+	}
+	e.Steps = nil
+	return sums
 }
 
 func foldPool(r *rewriter, n *graph.Node) {

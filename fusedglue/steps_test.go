@@ -227,3 +227,54 @@ func TestLongChains(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldSums: a quantizer behind steps of a layer of floats compares the sums themselves, where that takes no more comparisons than there are steps.
+func TestFoldSums(t *testing.T) {
+	fma := scalar.Step{Kind: scalar.Fma, A: []float32{0.3, 1e-30, 7e30}, B: []float32{-0.7, 0.1, 2}}
+	falls := scalar.Step{Kind: scalar.Mul, A: []float32{0.3, -1, 2}}
+	relu, most := scalar.Step{Kind: scalar.Relu}, scalar.Step{Kind: scalar.Most, A: []float32{1}}
+	for _, c := range []struct {
+		bits  int
+		steps []scalar.Step
+		folds bool
+	}{
+		{1, []scalar.Step{fma}, true},
+		{1, []scalar.Step{fma, relu}, true},
+		{2, []scalar.Step{fma, relu, {Kind: scalar.Relu6}}, true},
+		{2, []scalar.Step{fma, relu}, false}, // three comparisons in the place of two steps
+		{1, []scalar.Step{falls}, false},
+		{1, []scalar.Step{most}, false},      // a NaN becomes 1
+		{1, []scalar.Step{relu, fma}, false}, // and 2 in a channel
+	} {
+		a := &graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: c.bits, Enc: ir.Unipolar, Scale: 1}}
+		node := &graph.Node{Op: "quantize", Attrs: a}
+		q, _ := quantizerOf(node)
+		f := &graph.FusedConv{Out: 3}
+		f.Epilogue.Steps = c.steps
+		sums := foldSums(f, q)
+		if folds := len(f.Epilogue.Steps) == 0; folds != c.folds {
+			t.Errorf("%+v: folded: %t", c, folds)
+		}
+		if !c.folds {
+			continue
+		}
+		for o := range f.Out {
+			limits := floatLevels(sums, o)
+			numbers := []float32{0, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), -math.MaxFloat32, math.MaxFloat32}
+			for _, l := range limits {
+				numbers = append(numbers, l, math.Nextafter32(l, float32(math.Inf(-1))), math.Nextafter32(l, float32(math.Inf(1))))
+			}
+			for _, x := range numbers {
+				level := 0
+				for _, l := range limits {
+					if x >= l {
+						level++
+					}
+				}
+				if want := q.level(o, scalar.EvalSteps(c.steps, o, x)); level != want {
+					t.Errorf("%+v: sum %g of channel %d has level %d, want %d", c, x, o, level, want)
+				}
+			}
+		}
+	}
+}

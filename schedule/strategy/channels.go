@@ -50,7 +50,8 @@ func (l *Layer) pixelStride() int {
 	return int(coefficients(loads(l.term())[0].Idx[cols])[l.sum.loop(ir.Col)])
 }
 
-// channelKnobs are tileKnobs for the tiles that instructions have.
+// channelKnobs are tileKnobs for the tiles that instructions have. A row of an odd number of
+// positions is a tile as well: its last position has an instruction of its own.
 func channelKnobs(l *Layer) []Knob {
 	ks := tileKnobs(l)
 	has := func(fits func(isa.Instr) bool) bool {
@@ -59,8 +60,11 @@ func channelKnobs(l *Layer) []Knob {
 		})
 	}
 	tiles := slices.DeleteFunc(slices.Clone(ks[1].Domain), func(n int) bool {
-		return !has(func(i isa.Instr) bool { return i.Positions == n })
+		return n == 1 || !has(func(i isa.Instr) bool { return i.Positions == n })
 	})
+	if w := l.out.extent(ir.Col); len(tiles) > 0 && w > tiles[0] && w <= maxRow && w%tiles[0] != 0 {
+		tiles = append(tiles, w)
+	}
 	ks[0].Domain = slices.DeleteFunc(slices.Clone(ks[0].Domain), func(n int) bool {
 		return len(channelInstrs(l, n)) == 0
 	})
@@ -71,28 +75,33 @@ func channelKnobs(l *Layer) []Knob {
 func buildChannels(b *builder, v Values) {
 	t := b.tiles(v)
 	b.placeStages(t)
-	sums := b.sumsOfChannels(t)
-	b.registers(sums...)
-	b.unroll(loopsOf(b.serial(sums...), ir.Channel)...)
+	nests := b.sumsOfChannels(t)
+	for _, sums := range nests { // apart, since a loop over tiles of a row writes several
+		for _, s := range sums {
+			b.registers(s)
+			b.unroll(loopsOf(b.serial(s), ir.Channel)...)
+		}
+	}
 	b.stagesBetween()
 	b.finish(t)
-	if v[unroll] == 1 {
-		b.writeOut(maxBody, sums...)
+	for _, sums := range nests {
+		if v[unroll] == 1 {
+			b.writeOut(maxBody, sums...)
+		}
 	}
 }
 
 // sumsOfChannels tensorizes the sums by the first legal instruction, and returns the buffers of the
-// sums.
-func (b *builder) sumsOfChannels(t tiled) []string {
+// sums of each nest.
+func (b *builder) sumsOfChannels(t tiled) (nests [][]string) {
 	filters, positions := b.extent(b.sum.loop(ir.Channel)), b.extent(b.sum.loop(ir.Col))
-	pairs, quads := b.sum.buf+".p", b.sum.buf+".q"
 	for _, i := range channelInstrs(b.Layer, filters) {
-		if i.Positions == positions && b.attempt(func() {
+		if i.Positions > 1 && i.Positions <= positions && b.attempt(func() {
 			b.packLevels(i.Words*targets.Quad, t.row)
 			b.pads()
-			b.lanesOfChannels(i, t.home, pairs, quads)
+			nests = b.lanesOfChannels(i, t.home)
 		}) {
-			return []string{b.sum.buf, pairs, quads}
+			return nests
 		}
 	}
 	b.errorf("there is no instruction for %d filters at %d positions", filters, positions)
@@ -128,10 +137,11 @@ func (b *builder) packLevels(n int, row string) {
 	b.must(steps.Pack(levels, n, order...))
 }
 
-// lanesOfChannels tensorizes the sums of a tile by an instruction. The halves of a step of four
-// channels, and each second step, become lanes with sums of their own, which each iteration of loop
-// home adds up.
-func (b *builder) lanesOfChannels(instr isa.Instr, home, pairs, quads string) {
+// lanesOfChannels tensorizes the sums of a tile by an instruction, and those of the last position
+// of a row by another. The halves of a step of four channels, and each second step, become lanes
+// with sums of their own, which each iteration of loop home adds up. It returns the buffers of the
+// sums of each nest.
+func (b *builder) lanesOfChannels(instr isa.Instr, home string) (sums [][]string) {
 	const block = 4 // steps that fill a register
 	col, filters := b.sum.loop(ir.Col), b.sum.loop(ir.Channel)
 	around, step := b.reduction(), b.sum.loop(ir.Reduce)
@@ -148,20 +158,43 @@ func (b *builder) lanesOfChannels(instr isa.Instr, home, pairs, quads string) {
 	halves, odd := b.divide(step, 2)
 	quarter, channel := b.divide(b.sum.loop(ir.Part), targets.Quad/2)
 	b.packChannels(block, instr.Lanes)
-	b.reorder(slices.Concat(around, []string{col, filters, odd, quarter, blocks, halves, channel})...)
-	b.must(steps.Rfactor(b.sum.buf, odd, home, pairs))
-	b.must(steps.Rfactor(pairs, quarter, home, quads))
-	b.must(steps.Tensorize(col, instr.Func))
-	if b.err != nil {
-		return
+	nests := []rowNest{{positions: col, home: home, instr: &instr}}
+	if n := b.extent(col); n > instr.Positions {
+		b.reorder(append([]string{col}, around...)...)
+		all, last := channelInstrs(b.Layer, instr.Lanes), (*isa.Instr)(nil)
+		if k := slices.IndexFunc(all, func(i isa.Instr) bool {
+			return i.Words == instr.Words && i.Positions == n%instr.Positions
+		}); k >= 0 {
+			last = &all[k]
+		}
+		nests = b.cutRow(nests[0], last)
 	}
-	for _, buf := range []string{quads, pairs} {
-		set := b.lanesOf(buf, false)
-		b.must(steps.Vectorize(set[len(set)-1].Var))
-		b.unroll(set[:len(set)-1]...)
+	for _, n := range nests {
+		pairs, quads := b.sum.buf+".p"+n.suffix, b.sum.buf+".q"+n.suffix
+		order := slices.Concat(around, []string{"", filters, odd, quarter, blocks, halves, channel})
+		for i, l := range order {
+			if l != "" {
+				order[i] += n.suffix
+			}
+		}
+		order[len(around)] = n.positions
+		b.reorder(order...)
+		b.must(steps.Rfactor(b.sum.buf, odd+n.suffix, n.home, pairs))
+		b.must(steps.Rfactor(pairs, quarter+n.suffix, n.home, quads))
+		b.must(steps.Tensorize(n.positions, n.instr.Func))
+		if b.err != nil {
+			return nil
+		}
+		for _, buf := range []string{quads, pairs} {
+			set := b.lanesOf(buf, false)
+			b.must(steps.Vectorize(set[len(set)-1].Var))
+			b.unroll(set[:len(set)-1]...)
+		}
+		b.lanes(quads, b.pairAdd(ir.I32, ir.I32, 2, instr.Lanes), true)
+		b.lanes(pairs, b.pairAdd(ir.I32, ir.I32, 1, instr.Lanes), true)
+		sums = append(sums, []string{b.sum.buf, pairs, quads})
 	}
-	b.lanes(quads, b.pairAdd(ir.I32, ir.I32, 2, instr.Lanes), true)
-	b.lanes(pairs, b.pairAdd(ir.I32, ir.I32, 1, instr.Lanes), true)
+	return sums
 }
 
 // packChannels packs the weights in the order of their use: blocks of filters, taps, n steps that

@@ -96,20 +96,13 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	return nil, false
 }
 
-// fmaNest is a nest of sums: the suffix of its loops, the loop over its positions, its home (each
-// iteration has its sums in registers; or ""), and its instruction.
-type fmaNest struct {
-	suffix, positions, home string
-	row                     *isa.Instr
-}
-
 // fmaRows adds up the sums of a tile by rows of taps.
 func (b *builder) fmaRows(loops []string) {
 	row, whole := b.fmaRow()
 	positions, filters := b.sum.loop(ir.Col), loops[len(loops)-1]
 	x, w, last := b.read(), b.filters(), len(b.read().Idx)-1
 	channels := len(weightAxes()) - 1
-	nests := []fmaNest{{positions: positions, row: row}}
+	nests := []rowNest{{positions: positions, instr: row}}
 	parts := ""
 	if b.extent(filters) > row.Lanes { // the sums of an instruction are contiguous
 		parts, filters = b.divide(filters, row.Lanes)
@@ -118,7 +111,9 @@ func (b *builder) fmaRows(loops []string) {
 	around := loops[:len(loops)-2]
 	if n := b.extent(positions); n > row.Positions {
 		b.reorder(slices.Concat([]string{parts, positions}, around, []string{filters})...)
-		nests = b.cutRow(nests[0], n%row.Positions)
+		nests = b.cutRow(nests[0], b.instr(isa.FmaRow, func(i isa.Instr) bool {
+			return i.Taps == row.Taps && i.Stride == row.Stride && i.Positions == n%row.Positions
+		}))
 	} else {
 		b.reorder(slices.Concat([]string{parts}, around, []string{positions, filters})...)
 	}
@@ -158,24 +153,12 @@ func (b *builder) fmaRows(loops []string) {
 			groups, reduce = b.divide(reduce, row.Taps)
 		}
 		b.reorder(b.sum.loop(ir.TapRow)+n.suffix, tap, groups, reduce, n.positions, split[k].vectors, split[k].lane)
-		b.must(steps.Tensorize(reduce, n.row.Func))
+		b.must(steps.Tensorize(reduce, n.instr.Func))
+		if isRun { // the end of a loop waits for all results of an in-order core
+			b.unroll(b.find(b.sum.loop(ir.TapRow) + n.suffix))
+		}
 	}
 	for _, s := range sums { // apart, since a loop over tiles of a row writes several
 		b.registers(s)
 	}
-}
-
-// cutRow cuts the positions of a row of sums into tiles of an instruction, and a last one of `rest`
-// positions.
-func (b *builder) cutRow(n fmaNest, rest int) []fmaNest {
-	outer, inner, tail := b.cut(n.positions, n.row.Positions)
-	last := b.instr(isa.FmaRow, func(i isa.Instr) bool {
-		return i.Taps == n.row.Taps && i.Stride == n.row.Stride && i.Positions == rest
-	})
-	if inner == "" || tail == "" || last == nil {
-		b.errorf("the positions cannot be cut into tiles")
-		return nil
-	}
-	return []fmaNest{{positions: inner, home: outer, row: n.row},
-		{suffix: ".t", positions: tail, home: b.wrapLoop(tail), row: last}}
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"ripc/ir"
+	"ripc/targets/isa"
 )
 
 // nest is a buffer and the loops that fill it.
@@ -144,4 +145,23 @@ func loads(e ir.Expr) []*ir.Load {
 func chosenBy(idx []ir.Expr, loop string) bool {
 	v, ok := idx[len(idx)-1].(*ir.Var)
 	return ok && v.Name == loop
+}
+
+// rowNest is a nest of sums of a row: the suffix of its loops, the loop over its positions, its
+// home (each iteration has its sums in registers; or ""), and its instruction.
+type rowNest struct {
+	suffix, positions, home string
+	instr                   *isa.Instr
+}
+
+// cutRow cuts the positions of a row of sums into tiles of n's instruction, and the remainder,
+// which is summed by instruction last.
+func (b *builder) cutRow(n rowNest, last *isa.Instr) []rowNest {
+	outer, inner, tail := b.cut(n.positions, n.instr.Positions)
+	if inner == "" || tail == "" || last == nil {
+		b.errorf("the positions cannot be cut into tiles")
+		return nil
+	}
+	return []rowNest{{positions: inner, home: outer, instr: n.instr},
+		{suffix: ".t", positions: tail, home: b.wrapLoop(tail), instr: last}}
 }

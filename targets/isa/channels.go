@@ -20,7 +20,9 @@ func channelProducts(c cpu) []Instr {
 	for _, blocks := range []int{4, 2, 1} {
 		for _, l := range []together{{2, 0, 127}, {2, 127, 0}, {1, 0, 0}} {
 			for stride := 1; stride <= 2; stride++ {
-				is = append(is, c.channels(blocks, l, Instr{Positions: 2, Lanes: 8, Stride: stride}))
+				for positions := 2; positions > 0; positions-- { // 1 is the last of an odd number
+					is = append(is, c.channels(blocks, l, Instr{Positions: positions, Lanes: 8, Stride: stride}))
+				}
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func dotChannels(c *code) {
 	all := fixedCells(0, n)
 	level := func(p, q int) *cell {
 		at := bytes * (p*c.Stride*blocks + q)
-		if blocks == 1 && c.Stride > 1 {
+		if blocks == 1 && (c.Stride > 1 || c.Positions == 1) {
 			return b.load(loadKey{operand: n, at: at}, 1, levels, a53Load(), func(k int) string {
 				return fmt.Sprintf("ldr q%d, [$%d, #%d]", k, n, at)
 			})[0]
