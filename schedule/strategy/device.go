@@ -150,8 +150,10 @@ func (l *Layer) matrixTiles() []isa.Instr {
 	}
 	rows, cols, taps := l.sum.extent(ir.Row), l.sum.extent(ir.Col), l.sum.extent(ir.TapRow)
 	stride := (l.pad.extent(ir.Row) - taps) / (rows - 1)
+	of := loads(l.term())[0].Type()
 	return slices.DeleteFunc(isa.Query(meaning, l.Target), func(i isa.Instr) bool {
-		return rows%i.Rows != 0 || cols%i.Positions != 0 || taps != i.Taps || l.sum.extent(ir.TapCol) != i.Taps ||
+		return i.Func.Params[1].Type != of || rows%i.Rows != 0 || cols%i.Positions != 0 || taps != i.Taps ||
+			l.sum.extent(ir.TapCol) != i.Taps ||
 			l.sum.extent(ir.Reduce) != i.Words || l.sum.extent(ir.Channel)%i.Lanes != 0 || stride != i.Stride
 	})
 }
