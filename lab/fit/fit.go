@@ -48,6 +48,9 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 		Tool: mark.CPU, Networks: len(layers), Points: len(all)}
 	if old, ok, err := machine.Of(t); err == nil && ok && old.Target == w.Target {
 		w.Choice, w.Shared, w.Error, w.Sieve = old.Choice, old.Shared, old.Error, old.Sieve
+		if o.layers == 0 && len(o.models) == 0 { // its points were measured before, maybe elsewhere
+			w.Tool = old.Tool
+		}
 	}
 	if o.check {
 		if w.Error, err = checkHeld(ctx, l, t, points); err != nil {
