@@ -11,8 +11,8 @@ import (
 	"ripc/codegen"
 )
 
-// TestShippedRecords: SqueezeNet is compiled with the records that come with ripc for each board that they have it of. They know its layers, and most of what
-// they know still fits: `make shipped-records` makes them anew.
+// TestShippedRecords: SqueezeNet is compiled with the records that come with ripc for each board that they have it of.
+// They know at least a third of its layers, since a newer model may choose other algorithms.
 func TestShippedRecords(t *testing.T) {
 	t.Parallel()
 	set, err := shipped.Records()
@@ -53,7 +53,7 @@ func TestShippedRecords(t *testing.T) {
 					other++
 				}
 			}
-			if !told || 2*without > len(c.Program.Stages) || other == 0 {
+			if !told || 3*without > 2*len(c.Program.Stages) || other == 0 {
 				t.Errorf("of %d layers nothing that fits is known of %d; %d kernels have other schedules than without records", len(c.Program.Stages), without, other)
 			}
 		})
