@@ -208,9 +208,12 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 
 // bestRecorded returns the best measurement of f. Some strategies are newer than measurements: a
 // schedule of one that has none is taken if its prediction is below the best measurement by more
-// than the model's error.
+// than the model's error. Where schedules are measured, no prediction is taken.
 func (s *finder) bestRecorded(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
 	best := found{records: records, cost: records[0].Cost, time: records[0].Time}
+	if s.checker != nil {
+		return best, nil
+	}
 	k := kernel{f: f, layer: strategy.LayerOf(f, s.target)}
 	s.draw(&k, slices.DeleteFunc(strategy.For(k.layer), func(st strategy.Strategy) bool {
 		return slices.ContainsFunc(records, func(r machine.Record) bool { return r.Strategy == st.Name })
@@ -302,12 +305,13 @@ func (s *finder) searchSchedules(ctx context.Context, funcs []*ir.Func, out []fo
 		}
 		k := s.unpromising(kernels, i)
 		out[i].cost = k.cost
-		if s.checker == nil && len(all) > 0 && k.time < all[0].time { // its guess was wrong
+		if s.checker == nil && k.Strategy != "" && (len(all) == 0 || k.time < all[0].time) { // its guess was wrong
 			own, err := s.search(ctx, kernels[i:i+1], built)
 			if err != nil {
 				return err
 			}
 			out[i] = slices.MinFunc(append(own, k), byTime)
+			out[i].kernel = i
 		}
 	}
 	if len(funcs) == 1 && out[0].Strategy == "" {
@@ -387,7 +391,7 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 		bound = min(bound, kernels[i].promise()+hopeless*s.model.Sieve)
 	}
 	var all []found
-	for searched := make([]bool, len(kernels)); ; bound = math.Log(slices.MinFunc(all, byTime).time) + s.model.Sieve {
+	for searched := make([]bool, len(kernels)); ; {
 		var points []sketch
 		for i := range kernels {
 			if k := &kernels[i]; !searched[i] && k.promise() <= bound {
@@ -400,8 +404,12 @@ func (s *finder) search(ctx context.Context, kernels []kernel, n int) ([]found, 
 			return s.climb(kernels, all), nil
 		}
 		made, err := s.makeBest(ctx, kernels, points, n-len(all))
-		if all = append(all, made...); err != nil || len(all) == 0 {
+		if err != nil {
 			return nil, err
+		}
+		bound = math.Inf(1)
+		if all = append(all, made...); len(all) > 0 {
+			bound = math.Log(slices.MinFunc(all, byTime).time) + s.model.Sieve
 		}
 	}
 }

@@ -142,9 +142,13 @@ func (c Config) Exceeds(t fpga.Target) (string, error) {
 		}
 	}
 	why := fmt.Sprintf("core %s takes %s of %s by estimate; ", c, strings.Join(over, " and "), t.Part.Name)
-	near := c.nearest(Designs(t))
-	if near == "" {
+	all := Designs(t)
+	if len(all) == 0 {
 		return "", errors.New(why + "no design fits")
+	}
+	near := c.nearest(all)
+	if near == "" {
+		near = all[0].Config.String()
 	}
 	return why + "the nearest design that fits is " + near, nil
 }

@@ -243,6 +243,7 @@ func TestFoldSums(t *testing.T) {
 		{2, []scalar.Step{fma, relu, {Kind: scalar.Relu6}}, true},
 		{2, []scalar.Step{fma, relu}, false}, // three comparisons in the place of two steps
 		{1, []scalar.Step{falls}, false},
+		{1, []scalar.Step{{Kind: scalar.Mul, A: []float32{1e-40}}, {Kind: scalar.Add, A: []float32{1}}}, false}, // infinity becomes NaN
 		{1, []scalar.Step{most}, false},      // a NaN becomes 1
 		{1, []scalar.Step{relu, fma}, false}, // and 2 in a channel
 	} {

@@ -109,7 +109,9 @@ func help(err error) string {
 			ripc.ToTune:      "give the model that it was compiled from",
 		}[artifact.For]
 	case is[*runtime.ArchError](err), is[*runtime.FeatureError](err):
-		return "compile the model for this machine: --target " + strings.Join(targetsHere(), " or ")
+		if here := targetsHere(); len(here) > 0 {
+			return "compile the model for this machine: --target " + strings.Join(here, " or ")
+		}
 	case is[*runner.UnreachableError](err) && errors.As(err, &lost):
 		return "ssh has to get there without questions: try `ssh -o BatchMode=yes " +
 			sshArguments(strings.TrimPrefix(lost.Runner, "ssh:")) + " true`"

@@ -262,7 +262,7 @@ func Increasing(steps []Step) bool {
 	return !slices.ContainsFunc(steps, func(s Step) bool {
 		course := kinds()[s.Kind].course
 		return course == mixed || course == valley || slices.ContainsFunc(s.A, func(v float32) bool {
-			return v-v != 0 || course != rising && !(v > 0) || s.Kind == Div && f32.Flush(v) == 0
+			return v-v != 0 || course != rising && !(f32.Flush(v) > 0)
 		}) || slices.ContainsFunc(s.B, func(v float32) bool { return v-v != 0 })
 	})
 }

@@ -238,15 +238,16 @@ func AsPhase(s ir.Stmt) (p Phase, ok bool) {
 // threadsOfCall is the number of threads that run the instructions of a phase together. The phase
 // can do nothing else, as all of them would do it.
 func threadsOfCall(s ir.Stmt) int {
-	n, other := 1, ""
+	n, other := 0, ""
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Call:
 			switch {
 			case t.Fn.Threads == 0:
 				other = "@" + t.Fn.Name
-			case n > 1 && n != t.Fn.Threads:
+			case n > 0 && n != t.Fn.Threads:
 				other = fmt.Sprintf("@%s of %d threads", t.Fn.Name, t.Fn.Threads)
+				n = max(n, t.Fn.Threads)
 			default:
 				n = t.Fn.Threads
 			}
@@ -264,7 +265,7 @@ func threadsOfCall(s ir.Stmt) int {
 		misplaced("call", "compute it in a nest of its own",
 			"%d threads run an instruction together, and beside it is %s", n, other)
 	}
-	return n
+	return max(n, 1)
 }
 
 func hasBarrier(s ir.Stmt) bool {

@@ -44,8 +44,8 @@ func (b *bench) boardCases() (all []task.Case, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := cores()[t.CPU]; !ok {
-			return nil, fmt.Errorf("--board %s: no numbers of core %s are known; there are %s", name, t.CPU,
+		if _, ok := cores()[t.CPU]; !ok || t.Arch != "aarch64" {
+			return nil, fmt.Errorf("--board %s: no numbers of core %s in 64 bits are known; there are %s", name, t.CPU,
 				strings.Join(slices.Sorted(maps.Keys(cores())), ", "))
 		}
 		for _, s := range subjects() {
@@ -163,7 +163,11 @@ func (b *bench) guestCommand(ctx context.Context, dir string, t targets.Target) 
 	if err != nil {
 		return nil, err
 	}
-	arm, root := filepath.Join(b.dir, arm64), filepath.Join(dir, "root")
+	base, err := filepath.Abs(b.dir)
+	if err != nil {
+		return nil, err
+	}
+	arm, root := filepath.Join(base, arm64), filepath.Join(dir, "root")
 	c := cores()[t.CPU]
 	const cpus = "sys/devices/system/cpu"
 	for name, text := range map[string]string{

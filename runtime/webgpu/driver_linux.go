@@ -77,12 +77,23 @@ const patience = 10 * time.Minute
 const reserved = 64
 
 // Name returns the name of the device that runs bundles.
-func Name([]string) (string, error) { return "SwiftShader in " + Browser, nil }
+func Name([]string) (string, error) {
+	_, err := lookUp()
+	return "SwiftShader in " + Browser, err
+}
 
-func find([]string) (device.Driver, error) {
+func lookUp() (string, error) {
 	browser, err := exec.LookPath(Browser)
 	if err != nil {
-		return nil, fmt.Errorf("no %s (scripts/setup-browser.sh)", Browser)
+		err = fmt.Errorf("no %s (scripts/setup-browser.sh)", Browser)
+	}
+	return browser, err
+}
+
+func find([]string) (device.Driver, error) {
+	browser, err := lookUp()
+	if err != nil {
+		return nil, err
 	}
 	d := &driver{orders: make(chan []byte), answers: make(chan answer), gone: make(chan struct{}), size: reserved}
 	if d.profile, err = os.MkdirTemp("", "ripc-browser-"); err != nil {

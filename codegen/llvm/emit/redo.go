@@ -2,7 +2,9 @@ package emit
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
@@ -26,22 +28,10 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 		return false
 	}
 	own, changes, fuses := map[string]bool{}, e.f.Changes(s), false
-	set := map[string]bool{} // elements
-	ir.Walk(s, func(t ir.Stmt) bool {
-		if t, ok := t.(*ir.Store); ok && t.Op == ir.Assign {
-			set[element(t)] = true
-		}
-		_, maybe := t.(*ir.If)
-		return !maybe
-	})
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Alloc:
 			own[t.Buf.Name] = true
-		case *ir.Store:
-			if t.Op != ir.Assign && !own[t.Buf] && !set[element(t)] {
-				return false
-			}
 		case *ir.Call:
 			return false
 		case *ir.For:
@@ -60,7 +50,28 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 			}
 		}
 	}
-	return fuses
+	return fuses && setsFirst(s, own, map[string]bool{})
+}
+
+// setsFirst reports whether s sets each element, but of its own buffers, before it changes it: set
+// has those that are set. A loop or a condition sets elements for its own body alone.
+func setsFirst(s ir.Stmt, own, set map[string]bool) bool {
+	switch s := s.(type) {
+	case *ir.Block:
+		return !slices.ContainsFunc(s.Stmts, func(t ir.Stmt) bool { return !setsFirst(t, own, set) })
+	case *ir.For:
+		return setsFirst(s.Body, own, maps.Clone(set))
+	case *ir.If:
+		return setsFirst(s.Then, own, maps.Clone(set)) && (s.Else == nil || setsFirst(s.Else, own, maps.Clone(set)))
+	case *ir.Alloc:
+		return setsFirst(s.Body, own, set)
+	case *ir.Store:
+		if s.Op == ir.Assign {
+			set[element(s)] = true
+		}
+		return own[s.Buf] || set[element(s)]
+	}
+	return true
 }
 
 // element is the element that s writes.
