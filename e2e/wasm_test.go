@@ -279,7 +279,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
-		"--virtual-time-budget=5000", "--dump-dom", "file://"+path).Output()
+		"--virtual-time-budget=60000", "--dump-dom", "file://"+path).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
