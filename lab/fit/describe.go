@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 
@@ -25,7 +26,7 @@ type described struct {
 }
 
 // describePoints builds the schedules of points again, and describes them. It leaves out points of
-// kernels and strategies that changed.
+// kernels and strategies that changed, and of models that are files of another machine.
 func describePoints(ctx context.Context, t targets.Target, points []point) ([]described, error) {
 	byLayer := map[uint64][]point{}
 	for _, p := range points {
@@ -55,6 +56,10 @@ func eachLayer[T any](seeds []uint64, f func(seed uint64) ([]T, error)) ([]T, er
 // describeLayer describes the points of one source.
 func describeLayer(ctx context.Context, t targets.Target, d *features.Describer, points []point) ([]described, error) {
 	from := source{points[0].Layer, points[0].MACs, points[0].Model}
+	if from.isElsewhere() {
+		fmt.Fprintf(os.Stderr, "%d points are left out: %s is on another machine\n", len(points), from.model)
+		return nil, nil
+	}
 	l, err := from.lower(ctx, t, nil)
 	if err != nil {
 		return nil, fmt.Errorf("layer %d: %w", from.seed, err)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"hash/fnv"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -39,6 +41,15 @@ func modelSource(model string) source {
 
 // models is the folder of models that points were measured of; points may name it by an older path.
 const models = "lab/fit/models"
+
+// isElsewhere reports whether the model is a file of another machine, by its full path.
+func (s source) isElsewhere() bool {
+	if !filepath.IsAbs(s.model) {
+		return false
+	}
+	_, err := os.Stat(s.model)
+	return errors.Is(err, fs.ErrNotExist)
+}
 
 // write returns the path of the source's model, which it writes to dir if there is no such file
 // yet.
