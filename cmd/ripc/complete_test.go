@@ -150,7 +150,7 @@ func takesOffers(ts *testscript.TestScript, neg bool, args []string) {
 			return // files
 		}
 		for i, value := range strings.Fields(answer) {
-			if i > 2 && i%8 != 0 && !need.Thorough() {
+			if i > 2 && !need.Takes(i, 8) {
 				left++
 				continue
 			}

@@ -184,6 +184,7 @@ func Table() []Row {
 		{"internal/section", nil, nil},
 		{"internal/container", []string{"internal/abi", "runtime/describe", "targets/cpu"}, nil},
 		{"internal/sshtest", []string{"internal/need"}, nil}, // a real sshd for tests
+		{"internal/cudatest", []string{"internal/need", "runtime/cuda"}, nil},
 		{"internal/safetensors", nil, nil},
 		{"internal/tensorio", []string{"internal/files", "ir", "runtime", "runtime/describe", "runtime/npy"}, []string{"golang.org/x/image"}},
 		{"internal/svg", nil, nil},

@@ -50,14 +50,18 @@ func Tool(t testing.TB, name string) string {
 // minutes.
 func Thorough() bool { return os.Getenv("RIPC_THOROUGH") != "" }
 
-// Part returns a function that reports whether test t takes case i of a matrix: each, or one in n
-// where Thorough does not ask for all. At t's end, its log says how many of how many were taken.
+// Takes reports whether case i of a matrix runs: each, or one in n where Thorough does not ask for
+// all.
+func Takes(i, n int) bool { return i%n == 0 || Thorough() }
+
+// Part returns a function that reports whether test t takes case i of a matrix (Takes). At t's end,
+// its log says how many of how many were taken.
 func Part(t testing.TB, n int) (takes func(i int) bool) {
 	var taken, all atomic.Int64
 	t.Cleanup(func() { t.Logf("%d of %d cases; make thorough takes all", taken.Load(), all.Load()) })
 	return func(i int) bool {
 		all.Add(1)
-		if i%n != 0 && !Thorough() {
+		if !Takes(i, n) {
 			return false
 		}
 		taken.Add(1)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ripc/internal/need"
+	"ripc/internal/cudatest"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/runtime/cuda"
@@ -49,25 +49,11 @@ func TestAssembles(t *testing.T) {
 }
 
 // TestStub runs TestStubbed in a process of its own, with a driver that has no GPU: all that it launches takes as long.
-func TestStub(t *testing.T) {
-	dir := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), need.Tool(t, "cc"), "-shared", "-fPIC", "-o", filepath.Join(dir, cuda.Library),
-		"../../runtime/cuda/testdata/stub.c").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestStubbed$", "-test.v")
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "RIPC_STUB_LOG="+filepath.Join(dir, "log"))
-	if out, err = cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestStubbed") {
-		t.Fatalf("%v\n%s", err, out)
-	}
-}
+func TestStub(t *testing.T) { cudatest.Run(t) }
 
 // TestStubbed is the part of TestStub behind the stub: three multiprocessors at 500 MHz, and kernels that take 1.5 ms.
 func TestStubbed(t *testing.T) {
-	if os.Getenv("RIPC_STUB_LOG") == "" {
-		t.Skip("skipped: TestStub runs it")
-	}
+	cudatest.Require(t)
 	r := &runner{python: "no such program"}
 	var err error
 	if r.GPU, err = cuda.Find(); err != nil {

@@ -1,6 +1,6 @@
 // Package cuda reaches NVIDIA's GPUs by their driver, which assembles kernels in PTX. It loads
-// libcuda.so.1 when a bundle is opened, and links to nothing. A stub of the driver
-// tests it; no GPU was at hand.
+// libcuda.so.1 when a bundle is opened, and links to nothing. A stub of the driver tests it; no GPU
+// was at hand.
 package cuda
 
 // Library is the file of NVIDIA's driver.

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ripc/internal/container"
-	"ripc/internal/need"
+	"ripc/internal/cudatest"
 	"ripc/runtime/cuda"
 	"ripc/runtime/device"
 )
@@ -55,21 +54,8 @@ func TestMissing(t *testing.T) {
 func TestStub(t *testing.T) {
 	const once = "f_0 3 1 1, 64 1 1, 0: 2.5\nf_1 1 1 1, 32 1 1, 0: 2.5\n"
 	for _, c := range []struct{ option, want string }{{"-DNEW", once + "graph:\n" + once + "graph:\n" + once}, {"-DOLD", once + once + once}} {
-		dir := t.TempDir()
-		out, err := exec.CommandContext(t.Context(), need.Tool(t, "cc"), c.option, "-shared", "-fPIC", "-o", filepath.Join(dir, cuda.Library), "testdata/stub.c").CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestStubbed$", "-test.v")
-		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "RIPC_STUB_LOG="+filepath.Join(dir, "log"))
-		if out, err = cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestStubbed") {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		log, err := os.ReadFile(filepath.Join(dir, "log"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := c.want + "destroyed\n"; !strings.HasPrefix(string(log), want) {
+		log := cudatest.Run(t, c.option)
+		if want := c.want + "destroyed\n"; !strings.HasPrefix(log, want) {
 			t.Errorf("%s: the driver was told\n%s\nnot\n%s", c.option, log, want)
 		}
 	}
@@ -77,9 +63,7 @@ func TestStub(t *testing.T) {
 
 // TestStubbed is the part of TestStub behind the stub.
 func TestStubbed(t *testing.T) {
-	if os.Getenv("RIPC_STUB_LOG") == "" {
-		t.Skip("skipped: TestStub runs it")
-	}
+	cudatest.Require(t)
 	if g, err := cuda.Find(); err != nil || g != (cuda.GPU{Name: "Stub", Capability: 90, Units: 3, ClockKHz: 500000}) {
 		t.Errorf("%+v, %v", g, err)
 	}
