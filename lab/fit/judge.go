@@ -70,7 +70,7 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	if o.effort > 0 {
 		return nil
 	}
-	return m.Write(machineData())
+	return m.WriteWeights(machineData())
 }
 
 // judge compares the points that compile takes with the best of their layers.

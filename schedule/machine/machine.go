@@ -273,13 +273,18 @@ func readTrees(dir fs.FS, name string, names []string) (*costmodel.Model, error)
 	return m, nil
 }
 
-// Write writes m's files to a folder.
-func (m *Model) Write(dir string) error {
+// WriteWeights writes m's weights and errors to a folder, and none of its trees.
+func (m *Model) WriteWeights(dir string) error {
 	text, err := json.MarshalIndent(m.Weights, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, m.Target+".json"), append(text, '\n'), 0o644); err != nil {
+	return os.WriteFile(filepath.Join(dir, m.Target+".json"), append(text, '\n'), 0o644)
+}
+
+// Write writes m's files to a folder.
+func (m *Model) Write(dir string) error {
+	if err := m.WriteWeights(dir); err != nil {
 		return err
 	}
 	trees := m.trees()
