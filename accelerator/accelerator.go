@@ -53,6 +53,8 @@ type Accelerator struct {
 	Clock  float64 // in MHz
 	// Notes say where a fold differs from the one asked for.
 	Notes []string
+	// TooLarge says that the part does not hold the chosen folds by estimate; nil if it does.
+	TooLarge error
 }
 
 // New makes the accelerator of g, a graph of compile.Fused. It fails with *dataflow.NoSegmentError,
@@ -68,13 +70,10 @@ func New(g *graph.Graph, t fpga.Target, f FoldOptions, o compile.Options) (*Acce
 		return nil, err
 	}
 	a.Design = dataflow.Build(s, a.Point.Folds)
-	if !a.Point.Cost.Fits(t) {
-		a.Notes = append(a.Notes, "by estimate it does not fit "+t.Part.Name)
-	}
 	return a, nil
 }
 
-// choose finds the folds that f asks for.
+// choose finds the folds that f asks for: those of trials, which fit, or by estimate.
 func (a *Accelerator) choose(s *dataflow.Segment, f FoldOptions) (fold.Point, error) {
 	cycles := f.Cycles
 	if f.FPS != 0 {
@@ -88,6 +87,18 @@ func (a *Accelerator) choose(s *dataflow.Segment, f FoldOptions) (fold.Point, er
 			a.Notes = append(a.Notes, "the records have no such choice for this network and "+a.Target.Part.Name)
 		}
 	}
+	p, err := a.estimate(s, f, cycles)
+	if err != nil {
+		return p, err
+	}
+	if a.TooLarge = fold.Check(s, p, a.Target); a.TooLarge != nil {
+		a.Notes = append(a.Notes, a.TooLarge.Error())
+	}
+	return p, nil
+}
+
+// estimate finds the folds that f asks for by estimate. cycles are those of f.Cycles or f.FPS.
+func (a *Accelerator) estimate(s *dataflow.Segment, f FoldOptions, cycles int) (fold.Point, error) {
 	switch {
 	case f.Cycles != 0:
 		return fold.FindWithin(s, cycles, a.Target)

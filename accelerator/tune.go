@@ -134,15 +134,15 @@ func (t Trial) legal(s *dataflow.Segment) bool {
 	return true
 }
 
-// recorded finds the folds that f asks for among trials: the cheapest within its cycles, or the
-// fastest that the part holds. ok is false if there are none of this network and part.
+// recorded finds folds among the trials that the part holds: the cheapest within cycles, or the
+// fastest if cycles is 0. ok is false if there are none of this network and part.
 func (a *Accelerator) recorded(s *dataflow.Segment, cycles int,
 	trials []Trial) (folds map[string]dataflow.Fold, ok bool) {
 	var some []Trial
 	key := Key(s)
 	for _, t := range trials {
 		if t.Network == key && t.Part == a.Target.Part.Name && t.legal(s) && (cycles == 0 || t.Cycles <= cycles) &&
-			(cycles > 0 || t.Cost(a.Target.Family).Fits(a.Target)) {
+			t.Cost(a.Target.Family).Fits(a.Target) {
 			some = append(some, t)
 		}
 	}

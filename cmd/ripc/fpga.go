@@ -27,8 +27,9 @@ import (
 // foldFlags are the flags that say how large the engines of an accelerator are.
 type foldFlags struct {
 	ripc.FoldOptions
-	set   *pflag.FlagSet
-	names []string
+	set     *pflag.FlagSet
+	names   []string
+	mustFit bool // a part that is too small by estimate is an error, not a note
 }
 
 // foldFlags adds them, for commands that take targets with an FPGA.
@@ -121,6 +122,9 @@ func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Optio
 	a, err := ripc.Accelerate(cmd.Context(), path, o, f.fold.FoldOptions)
 	if wrong := (*ripc.FoldOptionError)(nil); errors.As(err, &wrong) {
 		return nil, usagef("--%s: %s", wrong.Option, wrong.Why)
+	}
+	if err == nil && f.fold.mustFit {
+		err = a.TooLarge
 	}
 	if err != nil {
 		return nil, err
@@ -222,6 +226,7 @@ func (o *compileOptions) accelerate(cmd *cobra.Command, path string, opt ripc.Op
 			return usagef("--emit %s: for targets with an FPGA it can be %s", k, strings.Join(acceleratorKinds(), ", "))
 		}
 	}
+	o.fold.mustFit = len(o.fold.Folds) == 0 // folds by hand are taken
 	a, err := o.accelerator(cmd, path, opt)
 	if err != nil {
 		return err

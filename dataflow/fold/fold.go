@@ -262,21 +262,38 @@ func Fit(s *dataflow.Segment, t fpga.Target) (Point, error) {
 		}
 	}
 	last := front[len(front)-1].Cost
-	return Point{}, &PartError{Board: t.Board.Name, Part: t.Part, Needs: last, Blocks: t.Part.Blocks(t.Family)}
+	return Point{}, &PartError{Target: t, Needs: last}
 }
 
-// PartError says that a part is too small for the cheapest folds.
+// Check fails with *PartError if t does not hold p by estimate.
+func Check(s *dataflow.Segment, p Point, t fpga.Target) error {
+	if p.Cost.Fits(t) {
+		return nil
+	}
+	best, err := Fit(s, t)
+	if err == nil {
+		err = &PartError{t, p.Cost, best.Cycles, best.Text(s)}
+	}
+	return err
+}
+
+// PartError says that a part is too small for folds, or for the cheapest ones.
 type PartError struct {
-	Board  string
-	Part   fpga.Part
-	Needs  Cost
-	Blocks int // of the part
+	fpga.Target
+	Needs   Cost
+	Fastest int    // the cycles of the fastest folds that fit; 0 if none do
+	Folds   string // these folds
 }
 
 func (e *PartError) Error() string {
-	return fmt.Sprintf("%s is too small: the slowest folding needs about %.0f LUTs, %.0f block RAMs and "+
-		"%.0f multipliers, %s has %d, %d and %d", e.Board, e.Needs.LUTs, e.Needs.Blocks, e.Needs.DSPs, e.Part.Name,
-		e.Part.LUTs, e.Blocks, e.Part.DSPs)
+	which, instead := "the slowest folding needs", ""
+	if e.Fastest > 0 {
+		which = "the folding needs"
+		instead = fmt.Sprintf("; the fastest that fits takes %d cycles: %s", e.Fastest, e.Folds)
+	}
+	return fmt.Sprintf("%s is too small: %s about %.0f LUTs, %.0f FFs, %.0f block RAMs and %.0f multipliers, "+
+		"%s has %d, %d, %d and %d%s", e.Board.Name, which, e.Needs.LUTs, e.Needs.FFs, e.Needs.Blocks, e.Needs.DSPs,
+		e.Part.Name, e.Part.LUTs, e.Part.FFs, e.Part.Blocks(e.Family), e.Part.DSPs, instead)
 }
 
 // BadInput reports that the input is at fault.

@@ -76,6 +76,15 @@ func TestErrors(t *testing.T) {
 	if _, err := fold.Fit(s, lookup(t, "icebreaker")); !errors.As(err, &small) || !small.BadInput() {
 		t.Errorf("%v", err)
 	}
+	m, part := segment(t, "fpga/mlp4.json"), lookup(t, "icebreaker")
+	fits, _ := fold.Fit(m, part)
+	p, _ := fold.FindWithin(m, fits.Cycles-1, part)
+	if err := fold.Check(m, p, part); !errors.As(err, &small) || small.Fastest != fits.Cycles || small.Folds != fits.Text(m) {
+		t.Errorf("%v", err)
+	}
+	if err := fold.Check(m, fits, part); err != nil {
+		t.Error(err)
+	}
 	if p, err := fold.Fit(s, lookup(t, "zcu104")); err != nil || p.Cost.LUTs > float64(lookup(t, "zcu104").Part.LUTs) {
 		t.Errorf("%v %v", p.Cost, err)
 	}

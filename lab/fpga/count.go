@@ -203,12 +203,20 @@ func show(ctx context.Context, all []count, w io.Writer) error {
 	return os.WriteFile(page, []byte(text), 0o644)
 }
 
+// coverage is the list of networks; its first line says how many are whole in hardware.
+var coverage = filepath.Join("dataflow", "testdata", "coverage.txt")
+
 // fillPage is the page with the tables.
 func fillPage(root string, all []estimated) (string, error) {
+	networks, err := os.ReadFile(filepath.Join(root, coverage))
+	if err != nil {
+		return "", err
+	}
+	whole, _, _ := strings.Cut(string(networks), "\n")
 	byRatio := func(x, y estimated) int { return cmp.Compare(x.ratio(), y.ratio()) }
 	text := survey(all) + fmt.Sprintf("\nOver %d accelerators, estimated LUTs are %.2f to %.2f of the counted ones.\n",
 		len(all), slices.MinFunc(all, byRatio).ratio(), slices.MaxFunc(all, byRatio).ratio())
-	return task.Fill(root, page, map[string]string{"survey": text})
+	return task.Fill(root, page, map[string]string{"survey": text, "coverage": whole + "\n"})
 }
 
 // peer is an accelerator of the survey (Su et al., "Binary Neural Networks in FPGAs", 2023).
