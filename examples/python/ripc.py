@@ -64,7 +64,7 @@ class Network:
         self.description = d = describe(path)
         machine = platform.machine().lower()
         if d["arch"] != MACHINES.get(machine, "arm" if machine.startswith("arm") else machine):
-            raise Error(f"{path}: for {d['arch']}, this machine is {machine}: load it there, or compile for this machine")
+            raise Error(f"{path}: for {d['arch']}, this machine is {machine}: load it there, or compile it anew")
         try:
             lib = ctypes.CDLL(os.path.abspath(path))
         except OSError as e:
