@@ -127,7 +127,7 @@ cross: ## vet the command for macOS and Windows, which inspect and compile there
 	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/ripc
 
 packages: setup ## what is shipped, built and installed as users do: go install, pip, dpkg; some minutes
-	RIPC_REQUIRE_PACKAGES=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m -run '^TestGoInstall$$|^TestPackages$$' ./scripts/... ./e2e
+	RIPC_REQUIRE_PACKAGES=1 RIPC_REQUIRE_TOOLS=1 $(GO) test -count 1 -timeout 30m -run '^TestGoInstall$$|^TestPackages' ./scripts/... ./e2e
 
 check: test ## make test, staticcheck, and is go.mod tidy
 	$(GO) run $(STATICCHECK) ./...
