@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,8 +64,9 @@ assert first.shape == (1, 10) and first.dtype == numpy.float32
 ripc.build(model, "wheel-digits")
 assert (ripc.load("wheel-digits.so").run(x)[0] == first).all()
 assert ripc.verify(model)["ok"] and ripc.bench("wheel-digits.so")["median_ms"] > 0
+assert ripc.bench(model, target="rpi3")["estimated_cycles"] > 0
 assert set(ripc.build(model, "board/digits", target="cortex-m4", emit="c,h")["files"]) == {"c", "h"}
-for wrong, want in (lambda: ripc.compile("none.json"), "none.json"), (lambda: ripc.compile(model, target="rpi3"), "aarch64"), (lambda: net.run(x, x), "2 inputs"):
+for wrong, want in (lambda: ripc.compile("none.json"), "none.json"), (lambda: ripc.compile(model, target="rpi3"), "for aarch64"), (lambda: net.run(x, x), "2 inputs"):
     try:
         wrong()
         sys.exit(f"no error of {want}")
@@ -89,4 +91,30 @@ print("all right")
 		need.Tool(t, "apt-cache")
 		a.run(t, nil, dir, "apt-cache", append([]string{"show", "--no-all-versions"}, strings.Fields(list)...)...)
 	})
+}
+
+// TestPackagesOnArm: the programs of both packages for 64-bit Arm compile a network under qemu, to the same bytes as here.
+func TestPackagesOnArm(t *testing.T) {
+	need.Packages(t)
+	qemu := need.Tool(t, "qemu-aarch64")
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := apps{root: root, dir: t.TempDir()}
+	a.run(t, nil, root, "scripts/setup-arm64.sh", filepath.Join(a.dir, "arm64")) // has the C library
+	a.run(t, nil, root, "go", "run", "./scripts/release", "-out", a.dir, "-only", "linux-arm64")
+	a.run(t, nil, "", "dpkg-deb", "--extract", "ripc_"+ripc.Version+"_arm64.deb", "deb")
+	a.run(t, nil, "", "python3", "-m", "pip", "install", "--no-index", "--no-deps", "--only-binary", ":all:", "--platform", "manylinux_2_17_aarch64",
+		"--target", "wheel", "ripc-"+ripc.Version+"-py3-none-manylinux_2_17_aarch64.whl")
+	compile := []string{"compile", filepath.Join(root, "examples/digits/digits.json"), "--target", "rpi3", "-o"}
+	a.run(t, nil, "", command(t), append(compile, "want")...)
+	for name, program := range map[string]string{"deb": "deb/usr/bin/ripc", "wheel": "wheel/ripc/bin/ripc"} {
+		line := []string{"-L", "arm64", program}
+		if out := a.run(t, nil, "", qemu, append(line, "version")...); !strings.Contains(out, "linux/arm64") {
+			t.Errorf("%s: version: %s", name, out)
+		}
+		a.run(t, nil, "", qemu, slices.Concat(line, compile, []string{"got-" + name})...)
+		a.run(t, nil, "", "cmp", "want.so", "got-"+name+".so")
+	}
 }
