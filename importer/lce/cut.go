@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/stop"
 )
 
 // wiring is the file's network as it is cut. Tensors are called as the file does; second ones of a
@@ -47,7 +47,7 @@ func (f *file) cut(name string, o importer.Options) {
 		return
 	}
 	w, tensors := f.wiring(name)
-	part := kit.Must(w.Cut(o.Begin, o.End))
+	part := stop.Must(w.Cut(o.Begin, o.End))
 	numbers := func(names []string) (out []int) {
 		for _, n := range names {
 			out = append(out, tensors[n])

@@ -5,7 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/importer/internal/kit"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -20,7 +20,7 @@ func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
-	return kit.Must(b.out.Append(n))
+	return stop.Must(b.out.Append(n))
 }
 
 // elems is the number of elements of a shape, at most graph.MaxElems+1.

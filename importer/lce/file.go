@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/kit"
 	"ripc/importer/lce/internal/flatbuf"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -107,7 +107,7 @@ func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
 	list := []int{0}
 	for i, t := range graphs[0].Tables(3) {
 		var op operator
-		if kit.Try(func() { op = d.operator(i, t, codes) }) == nil && op.op == "CALL_ONCE" && !op.custom {
+		if stop.Try(func() { op = d.operator(i, t, codes) }) == nil && op.op == "CALL_ONCE" && !op.custom {
 			if k := op.options.Int32(0, 0); k > 0 && k < len(graphs) && !slices.Contains(list, k) {
 				list = append(list, k)
 			}

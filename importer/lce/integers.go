@@ -10,6 +10,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
+	"ripc/internal/stop"
 )
 
 // Operators with inputs, weights and results of 8-bit integers are integer layers. They compute as
@@ -166,7 +167,7 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 // try returns the value that emit makes, nil if emit fails, as it does where sums are too large. A
 // remark on the operator says why then.
 func (b *builder) try(emit func() *graph.Value) (y *graph.Value) {
-	if err := kit.Try(func() { y = emit() }); err != nil {
+	if err := stop.Try(func() { y = emit() }); err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -56,7 +57,7 @@ func (b *builder) inputs() {
 	for i := range b.doc.list("/inputs") {
 		names = append(names, b.doc.text("/inputs/"+strconv.Itoa(i)+"/name"))
 	}
-	b.sizes = kit.Must(source.NewSizes(b.file, b.options, names))
+	b.sizes = stop.Must(source.NewSizes(b.file, b.options, names))
 	for i := range b.doc.list("/inputs") {
 		at := "/inputs/" + strconv.Itoa(i)
 		name := b.doc.text(at + "/name")
@@ -71,7 +72,7 @@ func (b *builder) inputs() {
 			continue
 		}
 		shape, _, err := b.sizes.Shape(name, v.Shape, nil)
-		kit.Check(err)
+		stop.Check(err)
 		v.Shape = shape
 		v.Name = name
 		b.out.Input(v)

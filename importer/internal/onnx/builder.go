@@ -14,6 +14,7 @@ import (
 	"ripc/importer/internal/source"
 	"ripc/internal/human"
 	"ripc/internal/names"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -95,7 +96,7 @@ var errBad = errors.New("it reads the result of a node with a fault")
 func (b *builder) read(index int, n *node, outputs []string, f func() []*tensor) (ok bool) {
 	b.n = n
 	var outs []*tensor
-	err := kit.Try(func() { outs = f() })
+	err := stop.Try(func() { outs = f() })
 	n.nameLayer()
 	var e *ir.Error
 	switch {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/kit"
+	"ripc/internal/stop"
 )
 
 // elementwise emits an op that leaves every element in its place; weights that differ by channel
@@ -154,7 +154,7 @@ func lowerNeg(n *node) *tensor { return n.b.scalar("mul", n.in[0], -1) }
 func (b *builder) function(op string, in ...*tensor) *tensor {
 	var shape []int
 	for _, t := range in {
-		shape = kit.Must(broadcastShape(shape, t.shape))
+		shape = stop.Must(broadcastShape(shape, t.shape))
 	}
 	in = slices.Clone(in)
 	full, joined := b.alignOperands(in, shape)
@@ -221,7 +221,7 @@ func (b *builder) alignOperands(in []*tensor, shape []int) (full *tensor, joined
 		}
 		in[i] = b.padRank(t, len(shape))
 		t = in[i]
-		joined = kit.Must(broadcastShape(joined, t.shape))
+		joined = stop.Must(broadcastShape(joined, t.shape))
 		if first != nil {
 			alike = alike && t.flat.equal(first.flat) && slices.Equal(t.shape, first.shape)
 		}

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -51,7 +51,7 @@ func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options)
 		return m
 	}
 	g := m.Graph
-	part := kit.Must(wiring(r.file, g).Cut(o.Begin, o.End))
+	part := stop.Must(wiring(r.file, g).Cut(o.Begin, o.End))
 	described := map[string]*pb.ValueInfoProto{}
 	for _, list := range [][]*pb.ValueInfoProto{g.Output, g.ValueInfo, g.Input} {
 		for _, v := range list {
@@ -125,12 +125,12 @@ func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v
 	var b *builder
 	var e *ir.Error
 	upTo := importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}}
-	if err := kit.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
+	if err := stop.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
 		panic(&ir.Error{Pos: e.Pos, Node: e.Node, Help: "say it: " + importer.Shape.With(name+"=1,..."),
 			Msg: importer.Begin.With(name) +
 				": the file does not say the shape of this tensor, and its producer cannot be read: " + e.Msg})
 	} else {
-		kit.Check(err)
+		stop.Check(err)
 	}
 	t := b.tensors[name]
 	if t.integers != nil {

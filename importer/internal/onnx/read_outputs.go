@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/stop"
 )
 
 // outputs gives the graph's outputs the file's order and names.
@@ -27,7 +27,7 @@ func (b *builder) outputs() {
 func (b *builder) makeOutputs(names []string, help string, f func(i int, t *tensor)) {
 	for i, name := range names {
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
-		err := kit.Try(func() {
+		err := stop.Try(func() {
 			switch t := b.tensors[name]; {
 			case slices.Contains(names[:i], name):
 				panic(b.errorf("", "output %q is given twice", name))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ripc/importer"
-	"ripc/importer/internal/kit"
+	"ripc/internal/stop"
 	"ripc/internal/suggest"
 	"ripc/ir"
 )
@@ -101,7 +101,7 @@ func (w *Wiring) Part(o importer.Options) (*Part, error) {
 // Cut finds the part between tensors: from begin, or the network's inputs, to end, or the network's
 // outputs. Only inputs that the part needs are its own. Errors are *ir.Error.
 func (w *Wiring) Cut(begin, end []string) (p *Part, err error) {
-	err = kit.Try(func() { p = w.cut(begin, end) })
+	err = stop.Try(func() { p = w.cut(begin, end) })
 	return p, err
 }
 
@@ -109,7 +109,7 @@ func (w *Wiring) cut(begin, end []string) *Part {
 	made := w.maker()
 	resolve := func(option importer.Option, names []string) (out []string) {
 		for _, name := range names {
-			t := kit.Must(w.find(option, name, made))
+			t := stop.Must(w.find(option, name, made))
 			w.failIf(slices.Contains(out, t), "", "%s: tensor %q is named twice", option.With(name), t)
 			out = append(out, t)
 		}
