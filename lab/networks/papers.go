@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ripc/internal/stop"
 	"ripc/lab/ablation"
 	"ripc/lab/figures"
 	"ripc/lab/ledger"
@@ -70,34 +71,23 @@ func paperSection(name string, s *figures.Store) (string, error) {
 
 // restSection lists other tables and figures of the papers, beside the figures of the networks, of
 // ablation and of the ledger.
-func restSection(root string, s *figures.Store) (string, error) {
-	ablated, err := figures.Open(filepath.Join(root, task.Data, "ablation.jsonl"))
-	if err != nil {
-		return "", err
-	}
+func restSection(root string, s *figures.Store) (_ string, err error) {
+	defer stop.Catch(&err)
+	ablated := stop.Must(figures.Open(filepath.Join(root, task.Data, "ablation.jsonl")))
 	rows, used := ablation.PaperRows(ablated, boards())
 	var layers []string
 	for _, b := range boards() {
-		least, most, err := ledger.Speedups(root, b, "squeezenet", "squeezenet_float")
-		if err != nil {
-			return "", err
-		}
+		least, most := stop.Must2(ledger.Speedups(root, b, "squeezenet", "squeezenet_float"))
 		layers = append(layers, fmt.Sprintf("%s %.0fx to %.0fx", b, least, most))
 	}
-	limits, err := ledger.Limits(root, "rpi5")
-	if err != nil {
-		return "", err
-	}
+	limits := stop.Must(ledger.Limits(root, "rpi5"))
 	rows = append(rows,
 		ablation.PaperRow{Figure: "Riptide, figure 4", Subject: "speed of SqueezeNet's binary layers",
 			Theirs: "3x to 20x", Ours: strings.Join(layers, "; ")},
 		ablation.PaperRow{Figure: "Larq, table 1",
 			Subject: "multiply-adds a cycle of a Cortex-A76 at most: floats, 8 bits, bits", Theirs: "8, 32, 78",
 			Ours: fmt.Sprintf("rpi5 %.0f, %.0f, %.0f", limits["fp32"], limits["int8"], limits["bits"])})
-	board, err := targets.Lookup("rpi4")
-	if err != nil {
-		return "", err
-	}
+	board := stop.Must(targets.Lookup("rpi4"))
 	for _, n := range []struct{ name, subject, theirs string }{
 		{"Bi-Real Net", "birealnet", "87.0; DaBNN 119.8, TVM 862.9"}, {"QuickNet", "quicknet", "52.1; TVM 245.5"}} {
 		if f := s.Find(figures.Key{Subject: n.subject}); f != nil {

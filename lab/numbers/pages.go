@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 )
@@ -40,19 +41,15 @@ func read(s *figures.Store) (numbers, error) {
 }
 
 // pages returns each page that has measured numbers.
-func pages(root string, s *figures.Store) (map[string]string, error) {
-	n, err := read(s)
-	if err != nil {
-		return nil, err
-	}
+func pages(root string, s *figures.Store) (_ map[string]string, err error) {
+	defer stop.Catch(&err)
+	n := stop.Must(read(s))
 	out := map[string]string{filepath.Join(root, "docs", "numbers.md"): n.page()}
 	for page, texts := range map[string]map[string]string{
 		"docs/kernels.md":  {"kernels": n.kernels(), "levels": n.levels()},
 		"docs/schedule.md": {"fire4": n.fire4()},
 	} {
-		if out[filepath.Join(root, page)], err = task.Fill(root, page, texts); err != nil {
-			return nil, err
-		}
+		out[filepath.Join(root, page)] = stop.Must(task.Fill(root, page, texts))
 	}
 	return out, nil
 }
