@@ -6,6 +6,7 @@ import (
 
 	"ripc/importer"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 )
 
@@ -48,13 +49,8 @@ func (f *file) cut(name string, o importer.Options) {
 	}
 	w, tensors := f.wiring(name)
 	part := stop.Must(w.Cut(o.Begin, o.End))
-	numbers := func(names []string) (out []int) {
-		for _, n := range names {
-			out = append(out, tensors[n])
-		}
-		return out
-	}
-	f.inputs, f.outputs = numbers(part.Inputs), numbers(part.Outputs)
+	number := func(name string) int { return tensors[name] }
+	f.inputs, f.outputs = lists.Map(part.Inputs, number), lists.Map(part.Outputs, number)
 	var ops []operator
 	for i, keep := range part.Keep {
 		if keep {

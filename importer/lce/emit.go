@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/ir"
 )
@@ -13,10 +14,7 @@ import (
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	name := b.unique(shortName(b.names[b.op.outputs[0]]) + "/" + op)
 	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights,
-		Pos: ir.Pos{File: b.g.File}}
-	for _, v := range in {
-		n.Inputs = append(n.Inputs, v.Name)
-	}
+		Pos: ir.Pos{File: b.g.File}, Inputs: lists.Map(in, func(v *graph.Value) string { return v.Name })}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}

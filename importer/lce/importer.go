@@ -128,12 +128,7 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 }
 
 func (b *builder) dependsOnFailed() bool {
-	for _, i := range b.op.inputs {
-		if i >= 0 && b.failed[i] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.op.inputs, func(i int) bool { return i >= 0 && b.failed[i] })
 }
 
 // fail reports err, if it is not nil, and marks the operator's outputs.

@@ -10,6 +10,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 )
 
@@ -156,10 +157,7 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 	if !b.integerBias(2, len(w.scales), weights) {
 		return nil
 	}
-	by := make([]float64, len(w.scales))
-	for o, s := range w.scales {
-		by[o] = product(x, s, a.LevelType, single).Real()
-	}
+	by := lists.Map(w.scales, func(s float32) float64 { return product(x, s, a.LevelType, single).Real() })
 	weights["multiplier"] = kit.Vector(by)
 	return b.try(func() *graph.Value { return emit(x, a, weights) })
 }

@@ -3,6 +3,7 @@ package lce
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -215,10 +216,5 @@ func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 }
 
 func allEqual(data []float32, v float32) bool {
-	for _, f := range data {
-		if f != v {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(data, func(f float32) bool { return f != v })
 }

@@ -11,6 +11,7 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/ir"
 )
@@ -96,10 +97,7 @@ func (b *builder) countBits() {
 
 // inputs adds the caller's tensors to the graph.
 func (b *builder) inputs() {
-	var names []string
-	for _, i := range b.file.inputs {
-		names = append(names, b.names[i])
-	}
+	names := lists.Map(b.file.inputs, func(i int) string { return b.names[i] })
 	b.sizes = stop.Must(source.NewSizes(b.g.File, b.options, names))
 	for _, i := range b.file.inputs {
 		t := &b.file.tensors[i]
@@ -242,10 +240,7 @@ func quantization(t *tensor) (scale float64, zero int) {
 
 // finishOutputs lists the model's outputs.
 func (b *builder) finishOutputs() {
-	callers := map[string]bool{}
-	for _, name := range b.g.Inputs {
-		callers[name] = true
-	}
+	callers := lists.Set(b.g.Inputs...)
 	for _, i := range b.file.outputs {
 		switch {
 		case b.failed[i]:

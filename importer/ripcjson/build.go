@@ -2,6 +2,7 @@ package ripcjson
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ripc/graph"
@@ -9,6 +10,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/ir"
 )
@@ -223,21 +225,13 @@ func (b *builder) outputs(nodes []*rawNode) {
 }
 
 func (b *builder) isInput(name string) bool {
-	for _, in := range b.g.Inputs {
-		if in == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.g.Inputs, name)
 }
 
 // checkUnused refuses parts that nobody reads, most likely because of a misspelt name: results of
 // nodes, and tensors given besides generated ones.
 func (b *builder) checkUnused() {
-	read := map[string]bool{}
-	for _, name := range b.g.Outputs {
-		read[name] = true
-	}
+	read := lists.Set(b.g.Outputs...)
 	for _, n := range b.g.Nodes {
 		for _, in := range n.Inputs {
 			read[in] = true

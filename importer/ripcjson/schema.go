@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/schemas"
 )
@@ -144,10 +145,7 @@ func (c *checker) leaf(e *jsonschema.ValidationError) {
 	case *kind.DependentRequired:
 		c.report(e, k.Prop, "", "key %q needs %s as well", k.Prop, quoteAll(k.Missing))
 	case *kind.Enum:
-		var want []string
-		for _, w := range k.Want {
-			want = append(want, fmt.Sprint(w))
-		}
+		want := lists.Map(k.Want, func(w any) string { return fmt.Sprint(w) })
 		got, isText := k.Got.(string)
 		if !isText {
 			got = show(k.Got)
@@ -249,10 +247,7 @@ func (c *checker) allowedKeys(url string) []string {
 }
 
 func quoteAll(words []string) string {
-	var out []string
-	for _, w := range words {
-		out = append(out, strconv.Quote(w))
-	}
+	out := lists.Map(words, strconv.Quote)
 	return strings.Join(out, ", ")
 }
 

@@ -35,26 +35,26 @@ func Table() []Row {
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"ir/size", []string{"ir", "ir/arith"}, nil},
-		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/human", "internal/names", "internal/stop", "ir"}, nil},
-		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
+		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/human", "internal/lists", "internal/names", "internal/stop", "ir"}, nil},
+		{"graph/scalar", []string{"internal/enum", "internal/f32", "internal/lists", "ir"}, nil},
 		{"graph/explain", []string{"graph", "internal/human", "ir", "lower/layout", "runtime/describe"}, nil},
 
 		{"importer", []string{"graph"}, nil},
-		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/names", "internal/stop", "internal/suggest", "ir"}, nil},
-		{"importer/internal/kit", []string{"graph", "graph/scalar", "internal/stop"}, nil},
-		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/stop", "internal/suggest", "ir", "schemas"},
+		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/lists", "internal/names", "internal/stop", "internal/suggest", "ir"}, nil},
+		{"importer/internal/kit", []string{"graph", "graph/scalar", "internal/lists", "internal/stop"}, nil},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/lists", "internal/safetensors", "internal/stop", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/internal/readtest", []string{"graph"}, nil},
-		{"importer/internal/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx/internal/onnxpb", "importer/internal/source", "internal/f32", "internal/files", "internal/human", "internal/names", "internal/stop", "ir"},
+		{"importer/internal/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx/internal/onnxpb", "importer/internal/source", "internal/f32", "internal/files", "internal/human", "internal/lists", "internal/names", "internal/stop", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/internal/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
 		{"importer/onnx", []string{"graph", "importer", "importer/internal/onnx"}, nil},
-		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx", "importer/internal/source", "internal/stop", "ir"}, nil},
-		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "internal/stop", "ir"}, nil},
+		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx", "importer/internal/source", "internal/lists", "internal/stop", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/lists", "internal/names", "internal/stop", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, []string{"golang.org/x/sync"}},
-		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
+		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/lists", "internal/passorder", "ir"}, nil},
 		{"floattwin", []string{"graph", "graph/scalar", "ir"}, nil},
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
@@ -129,17 +129,17 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys", "golang.org/x/sync"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"report", []string{".", "internal/files", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
+		{"report", []string{".", "internal/files", "internal/human", "internal/lists", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
 
 		{"e2e", nil, nil}, // tests only
 		{"measure/limits", []string{"caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
-		{"lab/figures", []string{"internal/stop", "measure"}, nil},
+		{"lab/figures", []string{"internal/lists", "internal/stop", "measure"}, nil},
 		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/stop", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
-		{"lab/numbers", []string{".", "codegen", "internal/stop", "lab/figures", "lab/task", "targets"}, nil},
-		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "internal/stop", "lab/ablation", "lab/figures", "lab/ledger", "lab/task", "targets"}, []string{"github.com/spf13/pflag"}},
-		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/stop", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                            // leaves optimizations out
-		{"lab/peers", []string{".", "caches", "codegen", "engine/estimate", "engine/simulate", "internal/stop", "internal/tools", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}}, // ripc beside other engines
-		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "internal/stop", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                           // searches beside each other
+		{"lab/numbers", []string{".", "codegen", "internal/lists", "internal/stop", "lab/figures", "lab/task", "targets"}, nil},
+		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "internal/lists", "internal/stop", "lab/ablation", "lab/figures", "lab/ledger", "lab/task", "targets"}, []string{"github.com/spf13/pflag"}},
+		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/lists", "internal/stop", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                            // leaves optimizations out
+		{"lab/peers", []string{".", "caches", "codegen", "engine/estimate", "engine/simulate", "internal/lists", "internal/stop", "internal/tools", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}}, // ripc beside other engines
+		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "internal/stop", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                                             // searches beside each other
 		{"lab/ledger", []string{".", "codegen", "codegen/llvm/rows", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/stop", "lab/figures", "lab/fit", "lab/peers", "lab/task", "measure/limits", "runtime", "targets"}, []string{"github.com/spf13/pflag"}},
 		{"lab/web", []string{".", "codegen", "internal/stop", "lab/figures", "lab/networks", "lab/task", "measure"}, nil}, // in Node
 		{"lab/gpu", []string{".", "examples/networks/zoo", "internal/container", "internal/stop", "lab/figures", "lab/task", "runtime/cuda", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},
@@ -175,6 +175,7 @@ func Table() []Row {
 		{"internal/judge", nil, nil}, // tests only
 		{"internal/layering", nil, nil},
 		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/pt2", "importer/ripcjson", "internal/f32", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
+		{"internal/lists", nil, nil},
 		{"internal/names", nil, nil},
 		{"internal/stop", nil, nil},
 		{"internal/need", nil, nil},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ripc/examples/networks/zoo"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
@@ -18,10 +19,7 @@ const page = "docs/networks.md"
 // pages returns the page with the table, and the page of the papers.
 func pages(root string, s *figures.Store) (_ map[string]string, err error) {
 	defer stop.Catch(&err)
-	var names []string
-	for _, n := range zoo.Networks() {
-		names = append(names, n.Name)
-	}
+	names := lists.Map(zoo.Networks(), func(n zoo.Network) string { return n.Name })
 	for _, n := range trained() {
 		names = append(names, n.name)
 	}

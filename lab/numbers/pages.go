@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
@@ -76,10 +77,7 @@ func (n numbers) machine() string {
 			timed = append(timed, f.Figure)
 		}
 	}
-	var clocks []float64
-	for _, name := range networks {
-		clocks = append(clocks, n[name].Values["clock_ghz"])
-	}
+	clocks := lists.Map(networks, func(name string) float64 { return n[name].Values["clock_ghz"] })
 	return fmt.Sprintf("%s\n\n%s; %.2f GHz as `bench` measures it. One thread, default schedules. "+
 		"Times are in milliseconds, minimum / median of at least 20 runs in each round, in which all take turns.\n",
 		figures.Sources(timed), figures.Tools(timed), figures.Median(clocks))

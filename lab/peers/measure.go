@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/measure"
@@ -102,10 +103,7 @@ func (w *worker) turn(long time.Duration) (err error) {
 
 // values returns the shortest and the middle time of a worker, and its products.
 func (w *worker) values() map[string]float64 {
-	var ms []float64
-	for _, t := range w.times {
-		ms = append(ms, float64(t.Nanoseconds())/1e6)
-	}
+	ms := lists.Map(w.times, func(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1e6 })
 	v := map[string]float64{"min_ms": slices.Min(ms), "median_ms": figures.Median(ms), "runs": float64(len(ms))}
 	for limit, n := range w.Products {
 		v[limit+products] = float64(n)

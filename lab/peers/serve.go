@@ -14,6 +14,7 @@ import (
 
 	"ripc"
 	"ripc/codegen"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/lower/layout"
 	"ripc/runtime"
@@ -53,13 +54,9 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 	if err := s.Run(ctx); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}
-	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs()}
-	for _, t := range d.Inputs {
-		g.Inputs = append(g.Inputs, t.Shape)
-	}
-	for _, t := range d.Outputs {
-		g.Outputs = append(g.Outputs, t.Shape)
-	}
+	shape := func(t describe.Tensor) []int { return t.Shape }
+	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs(),
+		Inputs: lists.Map(d.Inputs, shape), Outputs: lists.Map(d.Outputs, shape)}
 	if g.Sample, err = sample(d.Outputs[0], s.Output(0)); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}

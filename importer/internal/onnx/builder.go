@@ -13,6 +13,7 @@ import (
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
 	"ripc/internal/human"
+	"ripc/internal/lists"
 	"ripc/internal/names"
 	"ripc/internal/stop"
 	"ripc/ir"
@@ -200,11 +201,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 	}
 	if all {
 		as := n.op.fold(n, args)
-		outs := make([]*tensor, len(as))
-		for i, a := range as {
-			outs[i] = &tensor{shape: a.shape, konst: a}
-		}
-		return outs
+		return lists.Map(as, func(a *array) *tensor { return &tensor{shape: a.shape, konst: a} })
 	}
 	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() &&
 		b.eval != nil {
@@ -254,11 +251,8 @@ func (b *builder) uniqueName(name string) string {
 // nameLayer).
 func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	gn := &graph.Node{Name: b.g.NodeName(b.n.displayName() + "." + op), Output: b.uniqueName(b.n.base + "." + op),
-		Op:    op,
-		Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
-	for _, v := range in {
-		gn.Inputs = append(gn.Inputs, v.Name)
-	}
+		Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file},
+		Inputs: lists.Map(in, func(v *graph.Value) string { return v.Name })}
 	v, err := b.g.Append(gn)
 	if err != nil {
 		var e *ir.Error

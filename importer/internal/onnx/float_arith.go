@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 )
 
@@ -201,11 +202,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 
 // ordered returns tensors with their columns in the file's order.
 func (b *builder) ordered(in []*tensor) []*tensor {
-	out := make([]*tensor, len(in))
-	for i, t := range in {
-		out[i] = b.orderColumns(t)
-	}
-	return out
+	return lists.Map(in, b.orderColumns)
 }
 
 // alignOperands stores the computed tensors of in in one order of axes, with the rank of shape.
@@ -314,10 +311,7 @@ func (b *builder) nonzero(t *tensor) *tensor {
 // lowerLogic makes op of truth values.
 func lowerLogic(op string) lowerFunc {
 	return func(n *node) *tensor {
-		in := make([]*tensor, len(n.in))
-		for i, t := range n.in {
-			in[i] = n.b.truths(t)
-		}
+		in := lists.Map(n.in, n.b.truths)
 		return n.b.function(op, in...)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"ripc/importer"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/ir"
 )
 
 // wiring is the file's network as it is cut.
 func wiring(file string, g *pb.GraphProto) *source.Wiring {
-	w := &source.Wiring{File: file}
 	konst := map[string]bool{"": true}
 	for _, t := range g.Initializer {
 		konst[t.GetName()] = true
@@ -32,17 +32,11 @@ func wiring(file string, g *pb.GraphProto) *source.Wiring {
 		}
 		return out
 	}
-	for _, v := range g.Input {
-		w.Inputs = append(w.Inputs, v.GetName())
-	}
-	w.Inputs = tensors(w.Inputs)
-	for _, v := range g.Output {
-		w.Outputs = append(w.Outputs, v.GetName())
-	}
-	for _, n := range g.Node {
-		w.Nodes = append(w.Nodes, source.Wire{Name: n.GetName(), Reads: tensors(n.Input), Makes: tensors(n.Output)})
-	}
-	return w
+	return &source.Wiring{File: file, Inputs: tensors(lists.Map(g.Input, (*pb.ValueInfoProto).GetName)),
+		Outputs: lists.Map(g.Output, (*pb.ValueInfoProto).GetName),
+		Nodes: lists.Map(g.Node, func(n *pb.NodeProto) source.Wire {
+			return source.Wire{Name: n.GetName(), Reads: tensors(n.Input), Makes: tensors(n.Output)}
+		})}
 }
 
 // cut is the part of m that the options ask for, and its interface. Nodes outside are never read.

@@ -13,6 +13,7 @@ import (
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/ir"
 )
@@ -86,10 +87,7 @@ func (b *builder) inputs() {
 		}
 		files = append(files, v)
 	}
-	var names []string
-	for _, v := range files {
-		names = append(names, v.GetName())
-	}
+	names := lists.Map(files, (*pb.ValueInfoProto).GetName)
 	b.readInputs(names, func(i int) *tensor { return b.input(files[i]) })
 }
 

@@ -6,15 +6,13 @@ import (
 
 	"ripc/graph"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 )
 
 // outputs gives the graph's outputs the file's order and names.
 func (b *builder) outputs() {
-	var names []string
-	for _, o := range b.model.Graph.Output {
-		names = append(names, o.GetName())
-	}
+	names := lists.Map(b.model.Graph.Output, (*pb.ValueInfoProto).GetName)
 	b.makeOutputs(names, "put Identity behind it, and make that the output", func(i int, t *tensor) {
 		b.output(names[i], t)
 		declared := dtype(b.model.Graph.Output[i].GetType().GetTensorType().GetElemType())

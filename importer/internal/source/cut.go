@@ -2,10 +2,12 @@ package source
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"ripc/importer"
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/internal/suggest"
 	"ripc/ir"
@@ -67,9 +69,7 @@ func (w *Wiring) find(option importer.Option, name string, made map[string]int) 
 			known = append(known, n.Name)
 		}
 	}
-	for a := range w.Aliases {
-		known = append(known, a)
-	}
+	known = slices.AppendSeq(known, maps.Keys(w.Aliases))
 	slices.Sort(known)
 	help := suggest.DidYouMean(name, known)
 	if help == "" {
@@ -295,13 +295,7 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 			return ""
 		}
 	}
-	var flags []string
-	for _, t := range begin {
-		flags = append(flags, importer.Begin.With(t))
-	}
-	for _, t := range end {
-		flags = append(flags, importer.End.With(t))
-	}
+	flags := slices.Concat(lists.Map(begin, importer.Begin.With), lists.Map(end, importer.End.With))
 	what := "cuts the network before it"
 	switch {
 	case len(early)+len(late) > 1:
