@@ -16,7 +16,8 @@ func Try(f func()) (err error) {
 }
 
 // Catch, called by defer, sets err to the error that the function panicked with. An error that
-// another deferred call has set stays behind it.
+// another deferred call has set stays behind it. Calls that are deferred later run before, and do
+// not see the error.
 func Catch(err *error) {
 	switch r := recover().(type) {
 	case nil:
