@@ -150,7 +150,7 @@ func Table() []Row {
 		{"lab/fpga", []string{".", "codegen/verilog", "compile", "core", "dataflow", "dataflow/fold", "graph", "internal/models", "lab/figures", "lab/task", "measure/yosys", "schedule/machine", "targets/fpga"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                   // accelerators, and the models of their sizes
 		{"lab", []string{"internal/stop", "lab/ablation", "lab/figures", "lab/fit", "lab/fpga", "lab/gpu", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                 // measures, and writes the pages of measurements
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
+		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "internal/stop", "ir"}, nil},
 
 		{"scripts/modulepath", []string{"internal/files"}, nil},                      // another path for the module
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // the shipped files
