@@ -154,8 +154,7 @@ func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) *Value {
 			g.needFloat(n, x)
 		}
 	}
-	shape := g.broadcastShape(n, in)
-	out := &Value{Shape: shape, Layout: in[0].Layout}
+	out := &Value{Shape: g.broadcastShape(n, in), Layout: in[0].Layout}
 	if f.Truth() {
 		out.LevelType = Truths()
 	}

@@ -58,17 +58,13 @@ func (g *Graph) failIf(bad bool, n *Node, help, format string, args ...any) {
 func cloneAttrs(attrs any) any {
 	switch a := attrs.(type) {
 	case *Conv2DAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	case *ConvTranspose2DAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	case *PoolAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	case *IntPoolAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	}
 	return attrs
 }

@@ -53,8 +53,7 @@ func optionPair(m flatbuf.Map, h, w string) [2]int {
 // flexWindow reads padding and strides of Larq's convolutions and pools.
 func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int) {
 	strides = optionPair(m, "stride_height", "stride_width")
-	p := option(m, "padding", -1, 0, 1)
-	pad.Mode = padMode(p)
+	pad.Mode = padMode(option(m, "padding", -1, 0, 1))
 	return pad, strides
 }
 

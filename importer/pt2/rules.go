@@ -471,8 +471,7 @@ func (n *node) concat(in []*tensor) *tensor {
 
 // stacked is a concatenation along a new axis.
 func stacked(n *node) *tensor {
-	in := lists.Map(n.tensors["tensors"], n.unsqueezed)
-	return n.concat(in)
+	return n.concat(lists.Map(n.tensors["tensors"], n.unsqueezed))
 }
 
 // dim is the axis in the argument "dim".

@@ -247,8 +247,7 @@ func (c *checker) allowedKeys(url string) []string {
 }
 
 func quoteAll(words []string) string {
-	out := lists.Map(words, strconv.Quote)
-	return strings.Join(out, ", ")
+	return strings.Join(lists.Map(words, strconv.Quote), ", ")
 }
 
 // show prints a JSON value for a message, cut to a readable length.

@@ -138,8 +138,7 @@ func (w *writer) model(g *graph.Graph, file string) []byte {
 	fmt.Fprintf(&b, "  \"weights\": %s,\n", plain(file))
 	list("nodes", nodes)
 	if len(g.Roundings) > 0 {
-		roundings := lists.Map(g.Roundings, reasonObject)
-		list("roundings", roundings)
+		list("roundings", lists.Map(g.Roundings, reasonObject))
 	}
 	fmt.Fprintf(&b, "  \"outputs\": %s\n}\n", plain(g.Outputs))
 	return b.Bytes()

@@ -190,8 +190,7 @@ func (l *lowered) kernels(layer string) (all []kernel, main int, err error) {
 			task := l.task(p, i)
 			key := task.Workload.Key
 			if l.compiled != nil && n == len(l.programs)-1 {
-				choice := l.compiled.Choices[s.Func]
-				taken[key] = &choice
+				taken[key] = new(l.compiled.Choices[s.Func])
 			}
 			if known[key] {
 				continue

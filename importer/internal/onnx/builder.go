@@ -236,8 +236,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {
 		n.failIf(len(t.shape) == 0 || !t.konst.dt.float(),
 			"", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
-		v := b.constantNode(t.konst)
-		n.in[0] = &tensor{shape: t.shape, value: v}
+		n.in[0] = &tensor{shape: t.shape, value: b.constantNode(t.konst)}
 	}
 	return n.op.results(n)
 }

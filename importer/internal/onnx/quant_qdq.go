@@ -440,7 +440,6 @@ func (n *node) constantIntegers(i int, q *quantParams, like *tensor) *tensor {
 			t.perm = like.perm
 		}
 	}
-	v := n.b.constantLike(t, real)
-	t.value = n.b.emit("quantize", q.attrs(), nil, v)
+	t.value = n.b.emit("quantize", q.attrs(), nil, n.b.constantLike(t, real))
 	return t
 }

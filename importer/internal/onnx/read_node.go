@@ -239,6 +239,5 @@ func (n *node) appendAxes(i, count int) {
 	}
 	b := n.b
 	b.n = n
-	r := b.reshape(t, shape)
-	n.in[i] = r
+	n.in[i] = b.reshape(t, shape)
 }

@@ -104,6 +104,5 @@ func (b *builder) integerOutput(t *tensor) *graph.Value {
 		levels.value = b.emit("quantize", t.integers.attrs(), nil, t.value)
 	}
 	levels.orders = nil
-	out := b.storeAsFile(&levels)
-	return out.value
+	return b.storeAsFile(&levels).value
 }
