@@ -35,21 +35,7 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case Native:
-		return "native"
-	case Simulated:
-		return "simulated"
-	case Interpreted:
-		return "interpreted"
-	case Remote:
-		return "remote"
-	case Sandboxed:
-		return "sandboxed"
-	case Device:
-		return "device"
-	}
-	return fmt.Sprintf("Kind(%d)", int(k))
+	return [...]string{"native", "simulated", "interpreted", "remote", "sandboxed", "device"}[k]
 }
 
 // Engine can run one network. It is not for several goroutines at once.

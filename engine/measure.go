@@ -83,15 +83,13 @@ func countedFigures(r Result, macs int64) measure.Figures {
 	if n := r.Counters.Instructions; n > 0 {
 		f.Instructions = &n
 		if macs > 0 {
-			v := float64(macs) / float64(n)
-			f.MACsPerInstruction = &v
+			f.MACsPerInstruction = new(float64(macs) / float64(n))
 		}
 	}
 	if cycles := r.Counters.Estimate.Cycles; cycles > 0 {
 		f.EstimatedCycles = &cycles
 		if macs > 0 {
-			v := float64(macs) / cycles
-			f.MACsPerEstimatedCycle = &v
+			f.MACsPerEstimatedCycle = new(float64(macs) / cycles)
 		}
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/internal/names"
 )
 
@@ -329,10 +330,7 @@ func (b *Builder) Truncate(nodes int) {
 
 // Prune drops the nodes that lead to no output, and their tensors.
 func (b *Builder) Prune() {
-	needed := map[string]bool{}
-	for _, out := range b.g.Outputs {
-		needed[out] = true
-	}
+	needed := lists.Set(b.g.Outputs...)
 	keep := map[*Node]bool{}
 	for _, n := range slices.Backward(b.g.Nodes) {
 		if keep[n] = needed[n.Output]; keep[n] {

@@ -13,6 +13,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/internal/human"
 	"ripc/internal/names"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -121,7 +122,10 @@ func (c *checker) input(name string) {
 	}
 	if bad != "" {
 		c.fail(where, "", "%s", bad)
-	} else if err := c.g.checkSize(&Node{Name: name, Op: "input"}, "", v.Shape); err != nil {
+		return
+	}
+	err := stop.Try(func() { c.g.checkSize(&Node{Name: name, Op: "input"}, "", v.Shape) })
+	if err != nil {
 		c.errs = append(c.errs, err)
 	}
 }

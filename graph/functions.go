@@ -114,7 +114,7 @@ func (a *ThresholdAttrs) Level(thresholds *Tensor, o int, x float32) int {
 func Truths() scalar.LevelType { return scalar.LevelType{Enc: ir.Unipolar, Bits: 1, Scale: 1} }
 
 // broadcastShape is the common shape of tensors of one rank, where axes of extent 1 are repeated.
-func (g *Graph) broadcastShape(n *Node, in []*Value) ([]int, error) {
+func (g *Graph) broadcastShape(n *Node, in []*Value) []int {
 	shape := slices.Clone(in[0].Shape)
 	for _, y := range in[1:] {
 		ok := len(y.Shape) == len(shape)
@@ -122,12 +122,10 @@ func (g *Graph) broadcastShape(n *Node, in []*Value) ([]int, error) {
 			ok = shape[d] == y.Shape[d] || shape[d] == 1 || y.Shape[d] == 1
 			shape[d] = max(shape[d], y.Shape[d])
 		}
-		if !ok {
-			return nil, g.Errorf(n, "only axes of extent 1 are repeated; reshape the input with fewer axes",
-				"inputs have shapes %s, want equal ones", shapesOf(in))
-		}
+		g.failIf(!ok, n, "only axes of extent 1 are repeated; reshape the input with fewer axes",
+			"inputs have shapes %s, want equal ones", shapesOf(in))
 	}
-	return shape, nil
+	return shape
 }
 
 // shapesOf lists the shapes of tensors.
@@ -146,48 +144,38 @@ func shapesOf(in []*Value) string {
 }
 
 // inferFunction infers n; in, its inputs, are the first operands of f.
-func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) (*Value, error) {
+func (g *Graph) inferFunction(n *Node, in []*Value, f scalar.Function) *Value {
 	_, truths := f.Arguments()
 	for i, x := range in {
 		if i < truths {
-			if x.Enc != ir.Unipolar || x.Bits != 1 {
-				return nil, g.Errorf(n, "make truth values with a comparison, or with quantize",
-					"input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
-			}
-		} else if err := g.needFloat(n, x); err != nil {
-			return nil, err
+			g.failIf(x.Enc != ir.Unipolar || x.Bits != 1, n, "make truth values with a comparison, or with quantize",
+				"input %q is %s, want truth values: unipolar levels of 1 bit", x.Name, x.LevelType)
+		} else {
+			g.needFloat(n, x)
 		}
 	}
-	shape, err := g.broadcastShape(n, in)
-	if err != nil {
-		return nil, err
-	}
-	out := &Value{Shape: shape, Layout: in[0].Layout}
+	out := &Value{Shape: g.broadcastShape(n, in), Layout: in[0].Layout}
 	if f.Truth() {
 		out.LevelType = Truths()
 	}
-	return out, nil
+	return out
 }
 
-func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) (*Value, error) {
-	if want, _ := f.Arguments(); len(in) != want {
-		return nil, g.Errorf(n, "", "has %s, want %d", human.Count(len(in), "input"), want)
-	}
+func inferLogic(g *Graph, n *Node, in []*Value, _ *NoAttrs, f scalar.Function) *Value {
+	want, _ := f.Arguments()
+	g.failIf(len(in) != want, n, "", "has %s, want %d", human.Count(len(in), "input"), want)
 	return g.inferFunction(n, in, f)
 }
 
-func inferWhere(g *Graph, n *Node, in []*Value, _ *WhereAttrs, f scalar.Function) (*Value, error) {
-	want := 3 - len(n.Weights)
-	if len(in) != want {
-		const help = "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two"
-		return nil, g.Errorf(n, help, "has %s and %s, want 3 in all",
-			human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
-	}
-	out, err := g.inferFunction(n, in, f)
+func inferWhere(g *Graph, n *Node, in []*Value, _ *WhereAttrs, f scalar.Function) *Value {
+	const help = "the inputs are the condition, a and b; weights \"a\" and \"b\" take the places of the last two"
+	g.failIf(len(in)+len(n.Weights) != 3, n, help, "has %s and %s, want 3 in all",
+		human.Count(len(in), "input"), human.Count(len(n.Weights), "weight"))
+	out := g.inferFunction(n, in, f)
 	for _, key := range []string{"a", "b"} {
-		if err == nil && n.Weights[key] != nil {
-			err = g.needVector(n, key, out.Channels())
+		if n.Weights[key] != nil {
+			g.needVector(n, key, out.Channels())
 		}
 	}
-	return out, err
+	return out
 }

@@ -164,8 +164,7 @@ func (g *Graph) Clone() *Graph {
 		c.Nodes = append(c.Nodes, &m)
 	}
 	for name, v := range g.Values {
-		w := *v
-		c.Values[name] = &w
+		c.Values[name] = new(*v)
 	}
 	return &c
 }

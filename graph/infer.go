@@ -1,10 +1,11 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"ripc/internal/stop"
 )
 
 // MaxSorted is the most elements that a top_k may look at: each row as often as elements are taken
@@ -21,42 +22,35 @@ const (
 // attributes and weight shapes. The tensor has no name; the caller sets it. attrs are n's with the
 // numbers of padding resolved: n's own, which are not written to, or a copy. (A Builder does all
 // this.)
-func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
+func Infer(g *Graph, n *Node) (_ *Value, attrs any, err error) {
+	defer stop.Catch(&err)
 	in := make([]*Value, len(n.Inputs))
 	for i, name := range n.Inputs {
 		v, ok := g.Values[name]
-		if !ok {
-			return nil, nil, g.Errorf(n, "", "input %q is made by no earlier node and is no input of the model", name)
-		}
-		if len(v.Shape) < 1 || len(v.Shape) > MaxRank {
-			return nil, nil, g.Errorf(n, fmt.Sprintf("tensors have 1 to %d axes", MaxRank), "input %q has shape %v",
-				name, v.Shape)
-		}
+		g.failIf(!ok, n, "", "input %q is made by no earlier node and is no input of the model", name)
+		g.failIf(len(v.Shape) < 1 || len(v.Shape) > MaxRank, n, fmt.Sprintf("tensors have 1 to %d axes", MaxRank),
+			"input %q has shape %v", name, v.Shape)
 		in[i] = v
 	}
-	o, err := g.rowFor(n)
-	if err == nil && o.Fused {
-		err = g.Errorf(n, "", "no importer makes this op")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
+	o := stop.Must(g.rowFor(n))
+	g.failIf(o.Fused, n, "", "no importer makes this op")
 	for _, x := range in {
-		if x.Whole && !o.whole {
-			return nil, nil, g.Errorf(n, "put a dequantize node before it, which makes f32 of them",
-				"input %q holds i32 integers", x.Name)
-		}
+		g.failIf(x.Whole && !o.whole, n, "put a dequantize node before it, which makes f32 of them",
+			"input %q holds i32 integers", x.Name)
 	}
 	m := *n
 	m.Attrs = cloneAttrs(n.Attrs)
-	if v, err = o.infer(g, &m, in); err != nil {
-		return nil, nil, err
-	}
-	if err := g.checkSize(n, "output of ", v.Shape); err != nil {
-		return nil, nil, err
-	}
+	v := o.infer(g, &m, in)
+	g.checkSize(n, "output of ", v.Shape)
 	v.Note, v.Declared = "", "" // remarks on an input are not passed on
 	return v, m.Attrs, nil
+}
+
+// failIf ends the inference of n with an error if bad.
+func (g *Graph) failIf(bad bool, n *Node, help, format string, args ...any) {
+	if bad {
+		panic(g.Errorf(n, help, format, args...))
+	}
 }
 
 // cloneAttrs is a copy of attributes with padding, which inference resolves, and other attributes
@@ -64,118 +58,114 @@ func Infer(g *Graph, n *Node) (v *Value, attrs any, err error) {
 func cloneAttrs(attrs any) any {
 	switch a := attrs.(type) {
 	case *Conv2DAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	case *ConvTranspose2DAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	case *PoolAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	case *IntPoolAttrs:
-		b := *a
-		return &b
+		return new(*a)
 	}
 	return attrs
 }
 
 // inferMap is for ops that map each f32 element to one.
-func inferMap(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) { return g.floatLike(n, x) }
+func inferMap(g *Graph, n *Node, x *Value, _ *NoAttrs) *Value { return g.floatLike(n, x) }
 
-// floatLike is an f32 tensor of x's shape, if x is one and none of the checks failed.
-func (g *Graph) floatLike(n *Node, x *Value, checks ...error) (*Value, error) {
-	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, cmp.Or(append(checks, g.needFloat(n, x))...)
+// floatLike is an f32 tensor of x's shape, if x is one.
+func (g *Graph) floatLike(n *Node, x *Value) *Value {
+	g.needFloat(n, x)
+	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}
 }
 
-func inferPRelu(g *Graph, n *Node, x *Value, _ *PReluAttrs) (*Value, error) {
-	return g.floatLike(n, x, g.needWeight(n, "alpha", []int{x.Channels()}))
-}
-
-func inferBatchNorm(g *Graph, n *Node, x *Value, a *BatchNormAttrs) (*Value, error) {
-	return g.floatLike(n, x, g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var"))
-}
-
-func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) (*Value, error) {
-	if !(a.Min <= a.Max) || math.IsInf(a.Min, 1) || math.IsInf(a.Max, -1) {
-		return nil, g.Errorf(n, "want min <= max", "clips to %g..%g", a.Min, a.Max)
-	}
+func inferPRelu(g *Graph, n *Node, x *Value, _ *PReluAttrs) *Value {
+	g.needWeight(n, "alpha", []int{x.Channels()})
 	return g.floatLike(n, x)
 }
 
-func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) (*Value, error) {
-	return g.floatLike(n, x, g.checkFinite(n, "alpha", a.Alpha), g.checkFinite(n, "beta", a.Beta))
+func inferBatchNorm(g *Graph, n *Node, x *Value, a *BatchNormAttrs) *Value {
+	g.checkNorm(n, x, a.Epsilon, "gamma", "beta", "mean", "var")
+	return g.floatLike(n, x)
 }
 
-func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) (*Value, error) {
-	return g.floatLike(n, x, g.checkFinite(n, "alpha", a.Alpha))
+func inferClip(g *Graph, n *Node, x *Value, a *ClipAttrs) *Value {
+	g.failIf(!(a.Min <= a.Max) || math.IsInf(a.Min, 1) || math.IsInf(a.Max, -1), n, "want min <= max",
+		"clips to %g..%g", a.Min, a.Max)
+	return g.floatLike(n, x)
 }
 
-func inferRound(g *Graph, n *Node, x *Value, a *RoundAttrs) (*Value, error) {
-	return g.floatLike(n, x, g.checkRounding(n, a.Mode))
+func inferHardSigmoid(g *Graph, n *Node, x *Value, a *HardSigmoidAttrs) *Value {
+	g.checkFinite(n, "alpha", a.Alpha)
+	g.checkFinite(n, "beta", a.Beta)
+	return g.floatLike(n, x)
 }
 
-func inferFakeQuant(g *Graph, n *Node, x *Value, a *FakeQuantAttrs) (*Value, error) {
-	return g.floatLike(n, x, g.checkFakeQuant(n, x, a))
+func inferElu(g *Graph, n *Node, x *Value, a *EluAttrs) *Value {
+	g.checkFinite(n, "alpha", a.Alpha)
+	return g.floatLike(n, x)
 }
 
-func inferGlobalPool(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
-	if len(x.Shape) != 4 {
-		return nil, g.Errorf(n, "", "input has shape %v, want NHWC", x.Shape)
+func inferRound(g *Graph, n *Node, x *Value, a *RoundAttrs) *Value {
+	g.checkRounding(n, a.Mode)
+	return g.floatLike(n, x)
+}
+
+func inferFakeQuant(g *Graph, n *Node, x *Value, a *FakeQuantAttrs) *Value {
+	g.checkFakeQuant(n, x, a)
+	return g.floatLike(n, x)
+}
+
+func inferGlobalPool(g *Graph, n *Node, x *Value, _ *NoAttrs) *Value {
+	g.failIf(len(x.Shape) != 4, n, "", "input has shape %v, want NHWC", x.Shape)
+	g.needFloat(n, x)
+	return &Value{Shape: []int{x.Shape[0], x.Shape[3]}, Layout: "NC"}
+}
+
+func inferFlatten(g *Graph, n *Node, x *Value, _ *NoAttrs) *Value {
+	g.failIf(len(x.Shape) < 2, n, "use reshape", "input has shape %v, want 2 axes or more", x.Shape)
+	return x.reshaped([]int{x.Shape[0], x.Elems() / x.Shape[0]})
+}
+
+func inferDequantize(g *Graph, n *Node, x *Value, _ *NoAttrs) *Value {
+	if !x.Whole {
+		g.needEncoded(n, x)
 	}
-	return &Value{Shape: []int{x.Shape[0], x.Shape[3]}, Layout: "NC"}, g.needFloat(n, x)
+	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}
 }
 
-func inferFlatten(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
-	if len(x.Shape) < 2 {
-		return nil, g.Errorf(n, "use reshape", "input has shape %v, want 2 axes or more", x.Shape)
-	}
-	return x.reshaped([]int{x.Shape[0], x.Elems() / x.Shape[0]}), nil
-}
-
-func inferDequantize(g *Graph, n *Node, x *Value, _ *NoAttrs) (*Value, error) {
-	if x.Whole {
-		return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, nil
-	}
-	return &Value{Shape: slices.Clone(x.Shape), Layout: x.Layout}, g.needEncoded(n, x)
-}
-
-func inferArg(g *Graph, n *Node, x *Value, a *ArgAttrs) (*Value, error) {
+func inferArg(g *Graph, n *Node, x *Value, a *ArgAttrs) *Value {
 	shape := slices.Clone(x.Shape)
 	last := len(shape) - 1
 	if shape[last] = 1; a.Drop {
 		if shape = shape[:last]; last == 0 {
-			return nil, g.Errorf(n, "keep it (keepdims)", "drops the only axis of its input")
+			panic(g.Errorf(n, "keep it (keepdims)", "drops the only axis of its input"))
 		}
 	}
-	return &Value{Shape: shape, Layout: LayoutOf(shape), Whole: true}, g.needFloat(n, x)
+	g.needFloat(n, x)
+	return &Value{Shape: shape, Layout: LayoutOf(shape), Whole: true}
 }
 
-func inferTopK(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
+func inferTopK(g *Graph, n *Node, x *Value, a *TopKAttrs) *Value {
 	c := x.Channels()
-	if a.K < 1 || a.K > c {
-		return nil, g.Errorf(n, "", "k is %d; the last axis of %v has %d elements", a.K, x.Shape, c)
-	}
+	g.failIf(a.K < 1 || a.K > c, n, "", "k is %d; the last axis of %v has %d elements", a.K, x.Shape, c)
 	if rows := x.Elems() / c; int64(a.K)*int64(c) > MaxSorted/int64(rows) {
-		return nil, g.Errorf(n, "ask for fewer elements",
-			"takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted))
+		panic(g.Errorf(n, "ask for fewer elements",
+			"takes the %d first of %d elements of %d rows: more than %d steps", a.K, c, rows, int64(MaxSorted)))
 	}
 	shape := slices.Clone(x.Shape)
 	shape[len(shape)-1] = a.K
-	return &Value{Shape: shape, Layout: x.Layout}, g.needFloat(n, x)
+	g.needFloat(n, x)
+	return &Value{Shape: shape, Layout: x.Layout}
 }
 
-func inferTopKIndices(g *Graph, n *Node, x *Value, a *TopKAttrs) (*Value, error) {
-	v, err := inferTopK(g, n, x, a)
-	if v != nil {
-		v.Whole = true
-	}
-	return v, err
+func inferTopKIndices(g *Graph, n *Node, x *Value, a *TopKAttrs) *Value {
+	v := inferTopK(g, n, x, a)
+	v.Whole = true
+	return v
 }
 
-func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error) {
-	if len(in) < 1 {
-		return nil, g.Errorf(n, "", "has no inputs")
-	}
+func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) *Value {
+	g.failIf(len(in) < 1, n, "", "has no inputs")
 	out := *in[0]
 	out.Shape = append([]int(nil), in[0].Shape...)
 	last := len(out.Shape) - 1
@@ -184,17 +174,13 @@ func inferConcat(g *Graph, n *Node, in []*Value, _ *ConcatAttrs) (*Value, error)
 			out = *out.reshaped(out.Shape) // only the caller's view of them differs
 			x = x.reshaped(x.Shape)
 		}
-		if len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType {
-			return nil, g.Errorf(n, "quantize the inputs alike",
-				"inputs differ in rank, type, encoding, bits, scale, zero point or offset")
-		}
-		for d := 0; d < last; d++ {
-			if x.Shape[d] != out.Shape[d] {
-				return nil, g.Errorf(n, "", "inputs have shapes %v and %v, which differ before the last axis",
-					in[0].Shape, x.Shape)
-			}
+		g.failIf(len(x.Shape) != len(out.Shape) || x.LevelType != out.LevelType, n, "quantize the inputs alike",
+			"inputs differ in rank, type, encoding, bits, scale, zero point or offset")
+		for d := range last {
+			g.failIf(x.Shape[d] != out.Shape[d], n, "",
+				"inputs have shapes %v and %v, which differ before the last axis", in[0].Shape, x.Shape)
 		}
 		out.Shape[last] += x.Channels()
 	}
-	return &out, nil
+	return &out
 }

@@ -7,21 +7,16 @@ import (
 )
 
 // inferMatMul wants two tensors of the same rank, from 2 to 4.
-func inferMatMul(g *Graph, n *Node, in []*Value, _ *NoAttrs) (*Value, error) {
-	if len(in) != 2 {
-		return nil, g.Errorf(n, "a product with a constant is a dense layer", "has %s, want 2",
-			human.Count(len(in), "input"))
-	}
+func inferMatMul(g *Graph, n *Node, in []*Value, _ *NoAttrs) *Value {
+	g.failIf(len(in) != 2, n, "a product with a constant is a dense layer", "has %s, want 2",
+		human.Count(len(in), "input"))
 	for _, x := range in {
-		if err := g.needFloat(n, x); err != nil {
-			return nil, err
-		}
+		g.needFloat(n, x)
 	}
 	x, y := in[0].Shape, in[1].Shape
 	rank := len(x)
-	if rank != len(y) || rank < 2 || rank > 4 {
-		return nil, g.Errorf(n, "reshape them", "inputs have shapes %v and %v, want two of one rank from 2 to 4", x, y)
-	}
+	g.failIf(rank != len(y) || rank < 2 || rank > 4, n, "reshape them",
+		"inputs have shapes %v and %v, want two of one rank from 2 to 4", x, y)
 	out := slices.Clone(x)
 	out[rank-1] = y[rank-1]
 	ok := x[rank-1] == y[rank-2]
@@ -29,9 +24,7 @@ func inferMatMul(g *Graph, n *Node, in []*Value, _ *NoAttrs) (*Value, error) {
 		ok = ok && (x[d] == y[d] || x[d] == 1 || y[d] == 1)
 		out[d] = max(x[d], y[d])
 	}
-	if !ok {
-		return nil, g.Errorf(n, "want [..., M, K] and [..., K, N]; only axes of extent 1 are repeated",
-			"inputs have shapes %v and %v", x, y)
-	}
-	return (&Value{}).reshaped(out), nil
+	g.failIf(!ok, n, "want [..., M, K] and [..., K, N]; only axes of extent 1 are repeated",
+		"inputs have shapes %v and %v", x, y)
+	return (&Value{}).reshaped(out)
 }

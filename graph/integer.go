@@ -212,36 +212,28 @@ const MaxIntegerSum = math.MaxInt32
 
 // inferInteger infers integer layer n over x. Its result has the given shape, the last axis being
 // the outputs.
-func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, layout string) (*Value, error) {
+func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, layout string) *Value {
 	out := shape[len(shape)-1]
-	if err := g.needEncoded(n, x); err != nil {
-		return nil, err
-	}
-	if x.Offset != 0 {
-		return nil, g.Errorf(n, "", "input %q has levels with the offset %g, want a zero point", x.Name, x.Offset)
-	}
+	g.needEncoded(n, x)
+	g.failIf(x.Offset != 0, n, "", "input %q has levels with the offset %g, want a zero point", x.Name, x.Offset)
 	lo, hi := IntegersOf(x.LevelType).Min, IntegersOf(x.LevelType).Max
 	w := n.Weights["w"]
 	least, most := make([]int64, out), make([]int64, out)
 	low, high := float32(0), float32(0)
 	for i, v := range w.Data.All() {
 		if v != float32(math.Trunc(float64(v))) || v < -255 || v > 255 {
-			return nil, g.Errorf(n, "", "weight \"w\": element %d is %v, want integers from -255 to 255", i, v)
+			panic(g.Errorf(n, "", "weight \"w\": element %d is %v, want integers from -255 to 255", i, v))
 		}
 		low, high = min(low, v), max(high, v)
 		p, q := int64(v)*int64(lo), int64(v)*int64(hi)
 		least[i%out], most[i%out] = least[i%out]+min(p, q), most[i%out]+max(p, q)
 	}
-	if high-low > 255 {
-		return nil, g.Errorf(n, "", "weight \"w\" has integers from %v to %v, want 8 bits", low, high)
-	}
+	g.failIf(high-low > 255, n, "", "weight \"w\" has integers from %v to %v, want 8 bits", low, high)
 	if t := n.Weights["bias"]; t != nil {
-		if err := g.needWeight(n, "bias", []int{out}); err != nil {
-			return nil, err
-		}
+		g.needWeight(n, "bias", []int{out})
 		for o := range out {
 			if v := t.Data.Exact(o); v != math.Trunc(v) || !(math.Abs(v) <= MaxIntegerSum+1) {
-				return nil, g.Errorf(n, "", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v)
+				panic(g.Errorf(n, "", "weight \"bias\": element %d is %v, want integers of 32 bits", o, v))
 			}
 		}
 	}
@@ -250,136 +242,103 @@ func (g *Graph) inferInteger(n *Node, x *Value, a *IntegerAttrs, shape []int, la
 	}
 	for o := range out {
 		if most[o] > MaxIntegerSum || least[o] < -MaxIntegerSum {
-			return nil, g.Errorf(n, "", "sums of output %d are from %d to %d, want 32 bits", o, least[o], most[o])
+			panic(g.Errorf(n, "", "sums of output %d are from %d to %d, want 32 bits", o, least[o], most[o]))
 		}
 	}
 	y := &Value{Shape: shape, Layout: layout}
 	if a.Form == NoRequantization {
-		if *a != (IntegerAttrs{}) {
-			return nil, g.Errorf(n, "give requantize, or leave the type of the levels out",
-				"levels of type %s without requantization", a.LevelType)
-		}
-		return y, nil
+		g.failIf(*a != (IntegerAttrs{}), n, "give requantize, or leave the type of the levels out",
+			"levels of type %s without requantization", a.LevelType)
+		return y
 	}
-	if err := g.checkResult(n, a.LevelType, a.Low, a.High); err != nil {
-		return nil, err
-	}
+	g.checkResult(n, a.LevelType, a.Low, a.High)
 	y.LevelType = a.LevelType
 	switch a.Form {
 	case FloatRequantization, FixedRequantization:
-		if err := g.needVector(n, "multiplier", out); err != nil {
-			return nil, err
-		}
+		g.needVector(n, "multiplier", out)
 		for o := range out {
 			m := a.Multiplier(n, o)
 			if !(m >= 0 && m < 1<<20) || m > 0 && m < 0x1p-100 && a.Form == FloatRequantization {
-				return nil, g.Errorf(n, "", "multiplier %v of output %d: want 0, or a number from 2^-100 to 2^20", m, o)
+				panic(g.Errorf(n, "", "multiplier %v of output %d: want 0, or a number from 2^-100 to 2^20", m, o))
 			}
 			if a.Form == FloatRequantization && m != float64(float32(m)) {
-				return nil, g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m,
-					o)
+				panic(g.Errorf(n, "fixed_point takes f64", "multiplier %v of output %d: want a number of f32", m,
+					o))
 			}
 			if f := a.FixedPoint(n, o); a.Form == FixedRequantization && f.Shift > 0 &&
 				max(most[o], -least[o]) > math.MaxInt32>>f.Shift {
-				return nil, g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits",
-					m, o, max(most[o], -least[o]))
+				panic(g.Errorf(n, "", "multiplier %v of output %d: sums up to %d times it pass 32 bits",
+					m, o, max(most[o], -least[o])))
 			}
 		}
 	case MeanRequantization:
-		if a.Count < 1 || a.Count > MaxElems {
-			return nil, g.Errorf(n, "", "count %d: want a number from 1", a.Count)
-		}
+		g.failIf(a.Count < 1 || a.Count > MaxElems, n, "", "count %d: want a number from 1", a.Count)
 	default:
-		return nil, g.Errorf(n, "use none, float, fixed_point or mean", "requantize %s", a.Form)
+		panic(g.Errorf(n, "use none, float, fixed_point or mean", "requantize %s", a.Form))
 	}
-	if a.Coarse && a.Form != FixedRequantization {
-		return nil, g.Errorf(n, "", "coarse multipliers are for fixed_point")
-	}
-	return y, nil
+	g.failIf(a.Coarse && a.Form != FixedRequantization, n, "", "coarse multipliers are for fixed_point")
+	return y
 }
 
 // checkResult checks the type of levels that an integer op makes.
-func (g *Graph) checkResult(n *Node, t scalar.LevelType, low, high int) error {
+func (g *Graph) checkResult(n *Node, t scalar.LevelType, low, high int) {
 	switch {
 	case t.Bits != 8 || t.Enc != ir.Unipolar || t.Offset != 0:
-		return g.Errorf(n, "use encoding affine and bits 8", "result of type %s", t)
+		panic(g.Errorf(n, "use encoding affine and bits 8", "result of type %s", t))
 	case t.Zero < 0 || t.Zero > t.Top():
-		return g.Errorf(n, "the zero point is one of the levels", "zero point %d", t.Zero-CallerZero(t))
+		panic(g.Errorf(n, "the zero point is one of the levels", "zero point %d", t.Zero-CallerZero(t)))
 	case !(t.Scale >= MinScale && t.Scale <= MaxScale):
-		return g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale)
+		panic(g.Errorf(n, "", "scale %g: want %g to %g", t.Scale, MinScale, MaxScale))
 	case low < 0 || high > t.Top() || low > high:
-		return g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them",
-			low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t))
+		panic(g.Errorf(n, "", "levels from %d to %d: want %d to %d, or some of them",
+			low-CallerZero(t), high-CallerZero(t), -CallerZero(t), t.Top()-CallerZero(t)))
 	}
-	return nil
 }
 
-func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) (*Value, error) {
-	y, err := inferConv(g, n, x, a)
-	if err != nil {
-		return nil, err
-	}
+func inferIntConv(g *Graph, n *Node, x *Value, a *Conv2DAttrs) *Value {
+	y := inferConv(g, n, x, a)
 	return g.inferInteger(n, x, a.Integer, y.Shape, y.Layout)
 }
 
-func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) (*Value, error) {
-	y, err := inferDense(g, n, x, a)
-	if err != nil {
-		return nil, err
-	}
+func inferIntDense(g *Graph, n *Node, x *Value, a *DenseAttrs) *Value {
+	y := inferDense(g, n, x, a)
 	return g.inferInteger(n, x, a.Integer, y.Shape, y.Layout)
 }
 
 // inferPair is the result of n, an op of two tensors of levels of 8 bits.
-func (g *Graph) inferPair(n *Node, in []*Value, a *IntPair) (*Value, error) {
-	if len(in) != 2 {
-		return nil, g.Errorf(n, "", "has %s, want 2", human.Count(len(in), "input"))
-	}
+func (g *Graph) inferPair(n *Node, in []*Value, a *IntPair) *Value {
+	g.failIf(len(in) != 2, n, "", "has %s, want 2", human.Count(len(in), "input"))
 	for _, x := range in {
-		if err := g.needLevels(n, x); err != nil {
-			return nil, err
-		}
+		g.needLevels(n, x)
 	}
-	shape, err := g.broadcastShape(n, in)
-	if err == nil {
-		err = g.checkResult(n, a.LevelType, a.Low, a.High)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if a.Form != FloatRequantization && a.Form != FixedRequantization {
-		return nil, g.Errorf(n, "use float or fixed_point", "requantize %s", a.Form)
-	}
-	return &Value{Shape: shape, Layout: in[0].Layout, LevelType: a.LevelType}, nil
+	shape := g.broadcastShape(n, in)
+	g.checkResult(n, a.LevelType, a.Low, a.High)
+	g.failIf(a.Form != FloatRequantization && a.Form != FixedRequantization, n, "use float or fixed_point",
+		"requantize %s", a.Form)
+	return &Value{Shape: shape, Layout: in[0].Layout, LevelType: a.LevelType}
 }
 
-func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) (*Value, error) {
-	y, err := g.inferPair(n, in, &a.IntPair)
-	if err != nil {
-		return nil, err
-	}
+func inferIntAdd(g *Graph, n *Node, in []*Value, a *IntAddAttrs) *Value {
+	y := g.inferPair(n, in, &a.IntPair)
 	for _, v := range []float64{a.A, a.B, a.C} {
 		switch {
 		case a.Form == FloatRequantization && float64(float32(v)) == v && math.Abs(v) < 1<<20:
 		case a.Form == FixedRequantization && v >= 0 && v < 1:
 		default:
 			const help = "f32 numbers up to 2^20 with requantize float, numbers from 0 to 1 with fixed_point"
-			return nil, g.Errorf(n, help, "factors %v, %v and %v", a.A, a.B, a.C)
+			panic(g.Errorf(n, help, "factors %v, %v and %v", a.A, a.B, a.C))
 		}
 	}
-	return y, nil
+	return y
 }
 
 // maxPairFactor bounds the factor of int_mul. Products of two levels have 16 bits and a sign. Of
 // the remaining 15 bits the zero point takes one.
 const maxPairFactor = 1 << 14
 
-func inferIntMul(g *Graph, n *Node, in []*Value, a *IntMulAttrs) (*Value, error) {
-	y, err := g.inferPair(n, in, &a.IntPair)
-	if err == nil && (!(a.By >= 0 && a.By < maxPairFactor) || a.Form == FloatRequantization &&
-		float64(float32(a.By)) != a.By) {
-		err = g.Errorf(n, fmt.Sprintf("a number from 0 to %d, one of f32 with requantize float", maxPairFactor),
-			"factor %v", a.By)
-	}
-	return y, err
+func inferIntMul(g *Graph, n *Node, in []*Value, a *IntMulAttrs) *Value {
+	y := g.inferPair(n, in, &a.IntPair)
+	g.failIf(!(a.By >= 0 && a.By < maxPairFactor) || a.Form == FloatRequantization && float64(float32(a.By)) != a.By, n,
+		fmt.Sprintf("a number from 0 to %d, one of f32 with requantize float", maxPairFactor), "factor %v", a.By)
+	return y
 }

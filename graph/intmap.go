@@ -96,31 +96,22 @@ func (a *IntMapAttrs) factors(x scalar.LevelType, sign int) interval {
 	return by
 }
 
-func inferIntMap(g *Graph, n *Node, x *Value, a *IntMapAttrs) (*Value, error) {
-	if err := g.needLevels(n, x); err != nil {
-		return nil, err
-	}
-	if len(a.Table) != x.Top()+1 {
-		return nil, g.Errorf(n, "", "table of %s, want one for each of %d", human.Count(len(a.Table), "level"),
-			x.Top()+1)
-	}
+func inferIntMap(g *Graph, n *Node, x *Value, a *IntMapAttrs) *Value {
+	g.needLevels(n, x)
+	g.failIf(len(a.Table) != x.Top()+1, n, "", "table of %s, want one for each of %d",
+		human.Count(len(a.Table), "level"), x.Top()+1)
 	low, high := math.MaxInt, 0
 	for _, to := range a.Table {
 		low, high = min(low, to), max(high, to)
 	}
-	if err := g.checkResult(n, a.LevelType, low, high); err != nil {
-		return nil, err
-	}
-	return &Value{Shape: x.Shape, Layout: x.Layout, LevelType: a.LevelType}, nil
+	g.checkResult(n, a.LevelType, low, high)
+	return &Value{Shape: x.Shape, Layout: x.Layout, LevelType: a.LevelType}
 }
 
 // needLevels checks that x are levels as ops of two tensors of integers, and int_map, read them.
-func (g *Graph) needLevels(n *Node, x *Value) error {
-	if x.Enc != ir.Unipolar || x.Bits != 8 || x.Offset != 0 {
-		return g.Errorf(n, "quantize it to 8 bits", "input %q is %s, want unipolar or affine levels of 8 bits", x.Name,
-			x.LevelType)
-	}
-	return nil
+func (g *Graph) needLevels(n *Node, x *Value) {
+	g.failIf(x.Enc != ir.Unipolar || x.Bits != 8 || x.Offset != 0, n, "quantize it to 8 bits",
+		"input %q is %s, want unipolar or affine levels of 8 bits", x.Name, x.LevelType)
 }
 
 func printIntMap(_ *Node, a *IntMapAttrs) string {

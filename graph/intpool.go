@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 
 	"ripc/graph/scalar"
@@ -27,15 +26,11 @@ func (a *IntPoolAttrs) Quantizer() *scalar.Quantizer {
 		Range: &scalar.Range{Min: low, Max: low + a.Top()}}
 }
 
-func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) (*Value, error) {
-	if err := cmp.Or(g.needLevels(n, x), g.checkResult(n, a.LevelType, 0, a.Top())); err != nil {
-		return nil, err
-	}
-	y, err := inferPool(g, n, x, &a.PoolAttrs)
-	if err != nil {
-		return nil, err
-	}
-	return &Value{Shape: y.Shape, Layout: y.Layout, LevelType: a.LevelType}, nil
+func inferIntPool(g *Graph, n *Node, x *Value, a *IntPoolAttrs) *Value {
+	g.needLevels(n, x)
+	g.checkResult(n, a.LevelType, 0, a.Top())
+	y := inferPool(g, n, x, &a.PoolAttrs)
+	return &Value{Shape: y.Shape, Layout: y.Layout, LevelType: a.LevelType}
 }
 
 func printIntPool(_ *Node, a *IntPoolAttrs) string {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"math"
 
 	"ripc/graph/scalar"
@@ -47,15 +46,13 @@ func (a *IntSoftmaxAttrs) Finite(x scalar.LevelType, n int) bool {
 	return !math.IsInf(float64(a.Exponentials(x, n)[0]*a.Steps()), 0)
 }
 
-func inferIntSoftmax(g *Graph, n *Node, x *Value, a *IntSoftmaxAttrs) (*Value, error) {
-	if err := cmp.Or(g.needLevels(n, x), g.checkResult(n, a.LevelType, 0, a.Top())); err != nil {
-		return nil, err
-	}
-	if !a.Finite(x.LevelType, x.Channels()) {
-		return nil, g.Errorf(n, "take a larger scale of the result, or dequantize, softmax and quantize",
-			"%g levels that make 1 are too many for rows of %d", a.Steps(), x.Channels())
-	}
-	return &Value{Shape: x.Shape, Layout: x.Layout, LevelType: a.LevelType}, nil
+func inferIntSoftmax(g *Graph, n *Node, x *Value, a *IntSoftmaxAttrs) *Value {
+	g.needLevels(n, x)
+	g.checkResult(n, a.LevelType, 0, a.Top())
+	g.failIf(!a.Finite(x.LevelType, x.Channels()), n,
+		"take a larger scale of the result, or dequantize, softmax and quantize",
+		"%g levels that make 1 are too many for rows of %d", a.Steps(), x.Channels())
+	return &Value{Shape: x.Shape, Layout: x.Layout, LevelType: a.LevelType}
 }
 
 func printIntSoftmax(_ *Node, a *IntSoftmaxAttrs) string {

@@ -27,7 +27,7 @@ type Op struct {
 	Moves bool
 
 	whole    bool // it reads i32 integers as well
-	infer    func(g *Graph, n *Node, in []*Value) (*Value, error)
+	infer    func(g *Graph, n *Node, in []*Value) *Value
 	print    func(n *Node) string // n's attributes as text, with a space before each; printFields where nil is given
 	steps    func(g *Graph, n *Node) []scalar.Step
 	function *scalar.Function // the function of single elements of its operands, nil for other ops
@@ -141,23 +141,21 @@ func opRows() []*Op {
 }
 
 // row is an op of one input with attributes of type A.
-func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) (*Value, error),
+func row[A any](name string, infer func(g *Graph, n *Node, x *Value, a *A) *Value,
 	print func(n *Node, a *A) string) *Op {
-	one := func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) {
-		if len(in) != 1 {
-			return nil, g.Errorf(n, "", "has %s, want 1", human.Count(len(in), "input"))
-		}
+	one := func(g *Graph, n *Node, in []*Value, a *A) *Value {
+		g.failIf(len(in) != 1, n, "", "has %s, want 1", human.Count(len(in), "input"))
 		return infer(g, n, in[0], a)
 	}
 	return rowOf(name, one, print)
 }
 
 // rowOf is an op that says itself how many inputs it has.
-func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) (*Value, error),
+func rowOf[A any](name string, infer func(g *Graph, n *Node, in []*Value, a *A) *Value,
 	print func(n *Node, a *A) string) *Op {
 	o := fusedRow(name, print)
 	o.Fused = false
-	o.infer = func(g *Graph, n *Node, in []*Value) (*Value, error) { return infer(g, n, in, n.Attrs.(*A)) }
+	o.infer = func(g *Graph, n *Node, in []*Value) *Value { return infer(g, n, in, n.Attrs.(*A)) }
 	return o
 }
 
@@ -181,9 +179,9 @@ func logicRow(f scalar.Function) *Op { return functionRow(f, inferLogic, nil) }
 
 // functionRow is an op that computes f of single elements.
 func functionRow[A any](f scalar.Function,
-	infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) (*Value, error),
+	infer func(g *Graph, n *Node, in []*Value, a *A, f scalar.Function) *Value,
 	print func(n *Node, a *A) string) *Op {
-	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) (*Value, error) {
+	o := rowOf(f.String(), func(g *Graph, n *Node, in []*Value, a *A) *Value {
 		return infer(g, n, in, a, f)
 	}, print)
 	o.function = &f

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ripc/internal/stop"
 	"ripc/lab/ablation"
 	"ripc/lab/figures"
 	"ripc/lab/fit"
@@ -105,6 +106,7 @@ func staleCommand() *cobra.Command {
 
 // stale lists the figures that are committed.
 func stale(w io.Writer) (old bool, err error) {
+	defer stop.Catch(&err)
 	for _, t := range tasks() {
 		open := func(string) (*figures.Store, error) { return figures.Open(t.File()) }
 		if !t.Committed() {
@@ -113,14 +115,8 @@ func stale(w io.Writer) (old bool, err error) {
 		if open == nil {
 			continue
 		}
-		s, err := open(".")
-		if err != nil {
-			return old, err
-		}
-		some, err := s.Stale(w, t.Code...)
-		if err != nil {
-			return old, err
-		}
+		s := stop.Must(open("."))
+		some := stop.Must(s.Stale(w, t.Code...))
 		old = old || some
 	}
 	return old, nil

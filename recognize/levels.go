@@ -7,6 +7,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -350,10 +351,7 @@ func (r *rewriter) needsThreshold(n *graph.Node) bool {
 
 // sinkNode makes n work on levels, and returns its output.
 func (r *rewriter) sinkNode(n *graph.Node) string {
-	in := make([]string, len(n.Inputs))
-	for i := range in {
-		in[i] = r.sink(n.Inputs[i])
-	}
+	in := lists.Map(n.Inputs, r.sink)
 	out := n.Output
 	l := r.TensorName(out + ".levels")
 	r.SetInputs(n, in...)

@@ -101,8 +101,7 @@ func (r *rewriter) meanLevels(n *graph.Node) string {
 		for j := range w.kernel[1] {
 			a := &graph.SliceAttrs{Begin: []int{0, i, j, 0}, Size: []int{shape[0], w.out[0], w.out[1], shape[3]},
 				Stride: []int{1, w.strides[0], w.strides[1], 1}}
-			part := behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part")
-			sums = append(sums, part)
+			sums = append(sums, behind(&graph.Node{Op: "slice", Attrs: a, Inputs: []string{l}}, ".part"))
 		}
 	}
 	mean := pairwise(sums, func(a, b string) string {

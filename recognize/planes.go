@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -25,10 +26,7 @@ type planes struct {
 // many. inOrder asks for planes that rise with the level, so that a maximum of levels is the
 // maximum of each plane.
 func planesOf(values []float32, inOrder bool) *planes {
-	var above []float64
-	for _, v := range values {
-		above = append(above, float64(v)-float64(values[0]))
-	}
+	above := lists.Map(values, func(v float32) float64 { return float64(v) - float64(values[0]) })
 	largest := math.Max(math.Abs(float64(values[0])), math.Abs(float64(values[len(values)-1])))
 	p := &planes{exact: true}
 	if p.scales, p.sums = graph.Thermometer(above); !inOrder {
@@ -66,11 +64,7 @@ func (r *rewriter) levelParts(n *graph.Node) []part {
 		made := r.makePlanes(r.Producer(from), q, p)
 		r.planes[t] = r.repeatMoves(made, moves)
 	}
-	var parts []part
-	for _, plane := range r.planes[t] {
-		parts = append(parts, part{plane, graph.WeightPart{W: n.Weights["w"]}})
-	}
-	return parts
+	return lists.Map(r.planes[t], func(plane string) part { return part{plane, graph.WeightPart{W: n.Weights["w"]}} })
 }
 
 // findMoves returns the ops before tensor t that move or choose elements, the first one first, and

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 )
 
 // part is one of the layers that add up to a layer.
@@ -45,11 +46,7 @@ func (r *rewriter) weightParts(n *graph.Node) []part {
 		few, _ := graph.Decompose(weights[0].W)
 		r.nameRounding(n, few)
 	}
-	var parts []part
-	for _, w := range weights {
-		parts = append(parts, part{n.Inputs[0], w})
-	}
-	return parts
+	return lists.Map(weights, func(w graph.WeightPart) part { return part{n.Inputs[0], w} })
 }
 
 // groupParts splits a layer with weights scaled per group of input channels: each part reads the

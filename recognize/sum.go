@@ -3,6 +3,7 @@ package recognize
 import (
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 )
 
 // sum returns the type of the sum or difference of two tensors of levels, as in residual networks.
@@ -34,10 +35,7 @@ func (r *rewriter) sum(n *graph.Node) (v *graph.Value, why graph.Verdict) {
 // sumLevels adds the levels of the operands of sum n, and returns the levels of the sum. Readers of
 // real numbers keep the f32 sum, which has roundings of its own.
 func (r *rewriter) sumLevels(n *graph.Node) string {
-	in := make([]string, len(n.Inputs))
-	for i := range in {
-		in[i] = r.sink(n.Inputs[i])
-	}
+	in := lists.Map(n.Inputs, r.sink)
 	l := r.TensorName(n.Output + ".levels")
 	r.insert(n, &graph.Node{Name: n.Name + ".levels", Op: n.Op, Attrs: &graph.BinaryOpAttrs{}, Inputs: in}, l)
 	return l

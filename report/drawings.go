@@ -9,6 +9,7 @@ import (
 
 	"ripc"
 	"ripc/internal/human"
+	"ripc/internal/lists"
 	"ripc/runtime/describe"
 )
 
@@ -310,9 +311,6 @@ func (roof) Bottom() float64   { return roofHeight - roofBottomSpace }
 
 // labelsOf are the short names of layers.
 func labelsOf[L any](layers []L, name func(L) string) []string {
-	names := make([]string, len(layers))
-	for i, l := range layers {
-		names[i] = name(l)
-	}
+	names := lists.Map(layers, name)
 	return human.ShortNames(names, nameLength)
 }

@@ -16,6 +16,7 @@ import (
 	"ripc"
 	"ripc/internal/files"
 	"ripc/internal/human"
+	"ripc/internal/lists"
 	"ripc/internal/svg"
 	"ripc/internal/tensorio"
 	"ripc/measure"
@@ -239,12 +240,7 @@ func newPage(r *ripc.ReportResult) (*page, error) {
 	default:
 		p.Source = "simulated: instructions executed, which say little about time"
 	}
-	for _, t := range in.Inputs {
-		p.Inputs = append(p.Inputs, tensorText(t))
-	}
-	for _, t := range in.Outputs {
-		p.Outputs = append(p.Outputs, tensorText(t))
-	}
+	p.Inputs, p.Outputs = lists.Map(in.Inputs, tensorText), lists.Map(in.Outputs, tensorText)
 	share, twin := map[string]float64{}, map[string]float64{} // by stage: of all cost, and the float twin's cost
 	for _, l := range r.Bench.Layers {
 		if l.Share != nil {

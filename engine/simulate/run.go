@@ -214,21 +214,12 @@ var lacksCPU = regexp.MustCompile(`(?m)^qemu-\S+: (unable to find CPU model '.*'
 
 // runnerFault explains the runner's own exit codes.
 func runnerFault(code int) string {
-	switch code {
-	case 120:
-		return "the runner got no image"
-	case 121:
-		return "the runner cannot open the image"
-	case 122:
-		return "the image's header is damaged"
-	case 123:
-		return "the image's address is taken"
-	case 124:
-		return "memory cannot be protected, as where the temporary folder is mounted noexec"
-	case 125:
-		return "a thread cannot be started"
-	}
-	return ""
+	return map[int]string{
+		120: "the runner got no image", 121: "the runner cannot open the image", 122: "the image's header is damaged",
+		123: "the image's address is taken",
+		124: "memory cannot be protected, as where the temporary folder is mounted noexec",
+		125: "a thread cannot be started",
+	}[code]
 }
 
 // read returns the bytes at p.

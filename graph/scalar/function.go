@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"ripc/internal/enum"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -65,10 +66,7 @@ var functions = sync.OnceValue(func() []functionRow {
 })
 
 var functionTexts = sync.OnceValue(func() enum.Type[Function] {
-	var names []string
-	for _, row := range functions() {
-		names = append(names, row.name)
-	}
+	names := lists.Map(functions(), func(row functionRow) string { return row.name })
 	return enum.Of[Function]("function", names...)
 })
 

@@ -1,10 +1,6 @@
 package scalar
 
-import (
-	"slices"
-
-	"ripc/ir"
-)
+import "ripc/ir"
 
 // Quantizer turns an f32 number into a level. Where the model gives no scale (Unit), m = 2^Bits-1
 // and
@@ -87,53 +83,4 @@ func (q *Quantizer) Integers() (lo, hi int) {
 		return q.Range.Min, q.Range.Max
 	}
 	return q.LevelType.Range()
-}
-
-// RealSteps are the real values of q's levels as float steps, a quantizer and a dequantizer in one,
-// for a tensor with the given channels.
-func (q *Quantizer) RealSteps(channels int) []Step {
-	m := chains{channels: channels}
-	v, _ := quotient(m, q, chain{})
-	steps := append(v.steps, Step{Kind: Round, Mode: q.Rounding})
-	after := func(kind Kind, by float64) {
-		steps = append(steps, m.step(kind, float32(by)))
-	}
-	if q.Enc != ir.Unipolar { // 2*level - m
-		after(Mul, 2)
-		after(Add, -float64(q.Top()))
-	}
-	if zp := q.ZeroPoint(); zp != 0 {
-		after(Add, -float64(zp))
-	}
-	after(Mul, q.Scale)
-	if q.Offset != 0 {
-		after(Add, q.Offset)
-	}
-	return steps
-}
-
-// chain is a number, or float steps on an unknown number.
-type chain struct {
-	steps []Step
-	value float32
-}
-
-// chains is the arithmetic of chains, for tensors with the given channels. Right operands are
-// numbers. It has the operations of quantizers alone.
-type chains struct {
-	arithmetic[chain]
-	channels int
-}
-
-func (m chains) step(kind Kind, by float32) Step {
-	return Step{Kind: kind, A: slices.Repeat([]float32{by}, m.channels)}
-}
-
-func (m chains) constant(v float32) chain { return chain{value: v} }
-func (m chains) add(a, b chain) chain     { return chain{steps: append(a.steps, m.step(Add, b.value))} }
-func (m chains) mul(a, b chain) chain     { return chain{steps: append(a.steps, m.step(Mul, b.value))} }
-func (m chains) div(a, b chain) chain     { return chain{steps: append(a.steps, m.step(Div, b.value))} }
-
-func (m chains) clip(v chain, lo, hi float32) chain {
-	return chain{steps: append(v.steps, Step{Kind: Clip, Lo: lo, Hi: hi})}
 }

@@ -11,8 +11,8 @@ import (
 	"ripc/ir"
 )
 
-// arithmetic has the operations of all formulas. T is float32 (numbers), ir.Expr (exprs) or a chain
-// of float steps (chains); every operation rounds once.
+// arithmetic has the operations of all formulas. T is float32 (numbers) or ir.Expr (exprs). Every
+// operation rounds once.
 type arithmetic[T any] interface {
 	constant(v float32) T
 	add(a, b T) T

@@ -233,25 +233,6 @@ func TestQuantizerExpr(t *testing.T) {
 	})
 }
 
-// TestRealSteps: as float steps, a quantizer gives the real value of its level, but for the rounding of a product.
-func TestRealSteps(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		q := drawQuantizer(t)
-		lo, hi := q.Integers()
-		for _, x := range drawNumbers(t, q.Scale) {
-			got, level := scalar.EvalSteps(q.RealSteps(2), 1, x), q.Eval(x)
-			if q.Enc == ir.BipolarInv {
-				level = q.Top() - level
-			}
-			want := q.Real(level)
-			near := 1e-6 * (math.Abs(want) + math.Abs(q.Offset))
-			if math.Abs(float64(got)-want) > near || want < float64(lo-q.ZeroPoint())*q.Scale+q.Offset || want > float64(hi-q.ZeroPoint())*q.Scale+q.Offset {
-				t.Fatalf("the real value of %g is %g, as steps %g: %+v of scale %g", x, want, got, *q, q.Scale)
-			}
-		}
-	})
-}
-
 // TestLevelType: a level is that of its real value, and types print in one way.
 func TestLevelType(t *testing.T) {
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 
 	"ripc/internal/enum"
 	"ripc/internal/f32"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -91,10 +92,7 @@ var kinds = sync.OnceValue(func() []kindRow {
 })
 
 var kindTexts = sync.OnceValue(func() enum.Type[Kind] {
-	var names []string
-	for _, row := range kinds() {
-		names = append(names, row.name)
-	}
+	names := lists.Map(kinds(), func(row kindRow) string { return row.name })
 	return enum.Of[Kind]("step", names...)
 })
 

@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 )
 
 // wiring is the file's network as it is cut. Tensors are called as the file does; second ones of a
@@ -47,14 +48,9 @@ func (f *file) cut(name string, o importer.Options) {
 		return
 	}
 	w, tensors := f.wiring(name)
-	part := kit.Must(w.Cut(o.Begin, o.End))
-	numbers := func(names []string) (out []int) {
-		for _, n := range names {
-			out = append(out, tensors[n])
-		}
-		return out
-	}
-	f.inputs, f.outputs = numbers(part.Inputs), numbers(part.Outputs)
+	part := stop.Must(w.Cut(o.Begin, o.End))
+	number := func(name string) int { return tensors[name] }
+	f.inputs, f.outputs = lists.Map(part.Inputs, number), lists.Map(part.Outputs, number)
 	var ops []operator
 	for i, keep := range part.Keep {
 		if keep {

@@ -5,7 +5,8 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/importer/internal/kit"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -13,14 +14,11 @@ import (
 func (b *builder) add(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	name := b.unique(shortName(b.names[b.op.outputs[0]]) + "/" + op)
 	n := &graph.Node{Name: b.out.NodeName(name), Op: op, Output: name, Attrs: attrs, Weights: weights,
-		Pos: ir.Pos{File: b.g.File}}
-	for _, v := range in {
-		n.Inputs = append(n.Inputs, v.Name)
-	}
+		Pos: ir.Pos{File: b.g.File}, Inputs: lists.Map(in, func(v *graph.Value) string { return v.Name })}
 	if n.Weights == nil {
 		n.Weights = map[string]*graph.Tensor{}
 	}
-	return kit.Must(b.out.Append(n))
+	return stop.Must(b.out.Append(n))
 }
 
 // elems is the number of elements of a shape, at most graph.MaxElems+1.

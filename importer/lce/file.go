@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/kit"
 	"ripc/importer/lce/internal/flatbuf"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -91,10 +92,8 @@ func decode(name string, data []byte) *file {
 	if len(graphs) == 0 {
 		panic(d.fault(errors.New("the model has no subgraph"), ""))
 	}
-	var parts []*file // the first subgraph, and those that begin its variables
-	for _, i := range d.subgraphs(graphs, codes) {
-		parts = append(parts, d.subgraph(graphs[i], codes, buffers))
-	}
+	// The first subgraph, and those that begin its variables.
+	parts := lists.Map(d.subgraphs(graphs, codes), func(i int) *file { return d.subgraph(graphs[i], codes, buffers) })
 	if len(parts[0].outputs) == 0 {
 		panic(d.fault(errors.New("the model has no outputs"), "the file is damaged"))
 	}
@@ -107,7 +106,7 @@ func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
 	list := []int{0}
 	for i, t := range graphs[0].Tables(3) {
 		var op operator
-		if kit.Try(func() { op = d.operator(i, t, codes) }) == nil && op.op == "CALL_ONCE" && !op.custom {
+		if stop.Try(func() { op = d.operator(i, t, codes) }) == nil && op.op == "CALL_ONCE" && !op.custom {
 			if k := op.options.Int32(0, 0); k > 0 && k < len(graphs) && !slices.Contains(list, k) {
 				list = append(list, k)
 			}
@@ -119,9 +118,7 @@ func (d *decoder) subgraphs(graphs, codes []flatbuf.Table) []int {
 // subgraph reads a SubGraph.
 func (d *decoder) subgraph(g flatbuf.Table, codes, buffers []flatbuf.Table) *file {
 	f := &file{inputs: g.Int32s(1), outputs: g.Int32s(2), notes: map[int]string{}}
-	for _, t := range g.Tables(0) {
-		f.tensors = append(f.tensors, d.tensor(t, buffers))
-	}
+	f.tensors = lists.Map(g.Tables(0), func(t flatbuf.Table) tensor { return d.tensor(t, buffers) })
 	for i, t := range g.Tables(3) {
 		f.ops = append(f.ops, d.operator(i, t, codes))
 	}

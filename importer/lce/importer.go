@@ -12,6 +12,7 @@ import (
 	"ripc/importer/internal/source"
 	"ripc/internal/human"
 	"ripc/internal/names"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -27,12 +28,11 @@ func Read(ctx context.Context, path string, o importer.Options) (*graph.Graph, e
 // parse reads data as o asks for it, and allows constants of at most limit elements in all. name is
 // that of the file in messages, and, without folder and extension, the graph's. Every error is, or
 // joins, *ir.Error with the file and, where there is one, the operator.
-func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (*graph.Graph, error) {
-	return kit.Read(func() *graph.Graph {
-		f := decode(name, data)
-		f.cut(name, o)
-		return newBuilder(name, f, o, limit).build(ctx)
-	})
+func parse(ctx context.Context, name string, data []byte, o importer.Options, limit int) (_ *graph.Graph, err error) {
+	defer stop.Catch(&err)
+	f := decode(name, data)
+	f.cut(name, o)
+	return newBuilder(name, f, o, limit).build(ctx), nil
 }
 
 func newBuilder(name string, f *file, o importer.Options, limit int) *builder {
@@ -92,7 +92,7 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 	b.inputs()
 	handlers := handlers()
 	for i := range b.file.ops {
-		kit.Check(ctx.Err())
+		stop.Check(ctx.Err())
 		b.op, b.first, b.remark = &b.file.ops[i], len(b.g.Nodes), ""
 		h, ok := handlers[b.op.op]
 		known := ok && h.custom == b.op.custom
@@ -107,7 +107,7 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 			b.faults.Unread(i)
 			b.fail(b.unsupportedError())
 		default:
-			if err := kit.Try(func() { b.convert(h) }); err != nil {
+			if err := stop.Try(func() { b.convert(h) }); err != nil {
 				b.faults.Unread(i)
 				b.out.Truncate(b.first)
 				b.fail(err)
@@ -124,16 +124,11 @@ func (b *builder) build(ctx context.Context) *graph.Graph {
 		panic(b.faults.Err())
 	}
 	b.out.Prune()
-	return kit.Must(source.Adapt(b.g, b.options))
+	return stop.Must(source.Adapt(b.g, b.options))
 }
 
 func (b *builder) dependsOnFailed() bool {
-	for _, i := range b.op.inputs {
-		if i >= 0 && b.failed[i] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.op.inputs, func(i int) bool { return i >= 0 && b.failed[i] })
 }
 
 // fail reports err, if it is not nil, and marks the operator's outputs.

@@ -10,6 +10,8 @@ import (
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 )
 
 // Operators with inputs, weights and results of 8-bit integers are integer layers. They compute as
@@ -155,10 +157,7 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 	if !b.integerBias(2, len(w.scales), weights) {
 		return nil
 	}
-	by := make([]float64, len(w.scales))
-	for o, s := range w.scales {
-		by[o] = product(x, s, a.LevelType, single).Real()
-	}
+	by := lists.Map(w.scales, func(s float32) float64 { return product(x, s, a.LevelType, single).Real() })
 	weights["multiplier"] = kit.Vector(by)
 	return b.try(func() *graph.Value { return emit(x, a, weights) })
 }
@@ -166,7 +165,7 @@ func (b *builder) integerLayer(w *intWeights, filters *graph.Tensor, act int, si
 // try returns the value that emit makes, nil if emit fails, as it does where sums are too large. A
 // remark on the operator says why then.
 func (b *builder) try(emit func() *graph.Value) (y *graph.Value) {
-	if err := kit.Try(func() { y = emit() }); err != nil {
+	if err := stop.Try(func() { y = emit() }); err != nil {
 		b.remark = fmt.Sprintf("not computed in integers: %v", err)
 		return nil
 	}

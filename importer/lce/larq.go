@@ -3,6 +3,7 @@ package lce
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"ripc/graph"
 	"ripc/graph/scalar"
@@ -52,8 +53,7 @@ func optionPair(m flatbuf.Map, h, w string) [2]int {
 // flexWindow reads padding and strides of Larq's convolutions and pools.
 func flexWindow(m flatbuf.Map) (pad graph.Padding, strides [2]int) {
 	strides = optionPair(m, "stride_height", "stride_width")
-	p := option(m, "padding", -1, 0, 1)
-	pad.Mode = padMode(p)
+	pad.Mode = padMode(option(m, "padding", -1, 0, 1))
 	return pad, strides
 }
 
@@ -215,10 +215,5 @@ func (b *builder) affine(y *graph.Value, k, out int) *graph.Value {
 }
 
 func allEqual(data []float32, v float32) bool {
-	for _, f := range data {
-		if f != v {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(data, func(f float32) bool { return f != v })
 }

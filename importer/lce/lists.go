@@ -5,6 +5,7 @@ import (
 
 	"ripc/importer/internal/kit"
 	"ripc/importer/lce/internal/flatbuf"
+	"ripc/internal/stop"
 )
 
 // For an open batch, Keras asks for the shape of a tensor, takes it apart, and joins another one
@@ -43,7 +44,7 @@ func (b *builder) computeList() bool {
 // numbersOf are the whole numbers of input k; nil if they are not known.
 func (b *builder) numbersOf(k int) []int {
 	var v []int
-	if kit.Try(func() { v = b.ints(k, "numbers") }) != nil {
+	if stop.Try(func() { v = b.ints(k, "numbers") }) != nil {
 		return nil
 	}
 	return v

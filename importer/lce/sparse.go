@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer/lce/internal/flatbuf"
+	"ripc/internal/lists"
 )
 
 // sparsity lists the elements of a tensor that its data holds: the leaves of a tree. The levels of
@@ -41,11 +42,7 @@ func indexVector(d flatbuf.Table, i int) []int {
 	case 2:
 		return v.Uint16s(0)
 	case 3:
-		var list []int
-		for _, b := range v.Bytes(0) {
-			list = append(list, int(b))
-		}
-		return list
+		return lists.Map(v.Bytes(0), func(b byte) int { return int(b) })
 	}
 	return nil
 }

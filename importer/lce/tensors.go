@@ -10,8 +10,9 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -77,7 +78,7 @@ func (b *builder) countBits() {
 		c, known := b.bits[o.outputs[0]]
 		switch out := o.outputs[0]; o.op {
 		case opBConv:
-			if kit.Try(func() { c = option(flexOptions(o), "channels_in", -1, 1, graph.MaxElems) }) != nil {
+			if stop.Try(func() { c = option(flexOptions(o), "channels_in", -1, 1, graph.MaxElems) }) != nil {
 				c = 0
 			}
 		case opDequantize:
@@ -96,11 +97,8 @@ func (b *builder) countBits() {
 
 // inputs adds the caller's tensors to the graph.
 func (b *builder) inputs() {
-	var names []string
-	for _, i := range b.file.inputs {
-		names = append(names, b.names[i])
-	}
-	b.sizes = kit.Must(source.NewSizes(b.g.File, b.options, names))
+	names := lists.Map(b.file.inputs, func(i int) string { return b.names[i] })
+	b.sizes = stop.Must(source.NewSizes(b.g.File, b.options, names))
 	for _, i := range b.file.inputs {
 		t := &b.file.tensors[i]
 		v := &graph.Value{Name: b.names[i]}
@@ -117,7 +115,7 @@ func (b *builder) inputs() {
 			fault = "is a scalar; inputs have one axis or more"
 		case t.typ == typeF32:
 		case t.typ == typeI8 || t.typ == typeU8:
-			if err := kit.Try(func() { levelsOf(t, v) }); err != nil {
+			if err := stop.Try(func() { levelsOf(t, v) }); err != nil {
 				fault = err.Error()
 			}
 		case t.typ == typeI32 && isBits:
@@ -156,7 +154,7 @@ func (b *builder) resize(i int) (note string) {
 		}
 	}
 	got, note, err := b.sizes.Shape(b.names[i], shape, nil)
-	kit.Check(err)
+	stop.Check(err)
 	if !slices.Equal(got, t.shape) {
 		b.sizes.Written(t.shape[0], got[0])
 		b.resized = true
@@ -242,10 +240,7 @@ func quantization(t *tensor) (scale float64, zero int) {
 
 // finishOutputs lists the model's outputs.
 func (b *builder) finishOutputs() {
-	callers := map[string]bool{}
-	for _, name := range b.g.Inputs {
-		callers[name] = true
-	}
+	callers := lists.Set(b.g.Inputs...)
 	for _, i := range b.file.outputs {
 		switch {
 		case b.failed[i]:

@@ -8,9 +8,9 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/onnx"
 	"ripc/importer/internal/source"
+	"ripc/internal/stop"
 )
 
 // tensor is a tensor of the program.
@@ -107,7 +107,7 @@ func (b *builder) input(name string) *tensor {
 		b.fixed = false
 	}
 	shape, note, err := b.Sizes().Shape(name, shape, open)
-	kit.Check(err)
+	stop.Check(err)
 	if v := b.archive.program.SchemaVersion; v.Minor > schemaMinor && name == b.part.Inputs[0] {
 		newer := fmt.Sprintf("schema %d.%d is newer than %d.%d, the last one known: the program is read as in that one",
 			v.Major, v.Minor, schemaMajor, schemaMinor)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ripc/importer/internal/kit"
+	"ripc/internal/lists"
 )
 
 // node is a node of the program while it is read.
@@ -316,10 +317,7 @@ func (n *node) float(name string, def float64) float32 { return float32(n.number
 
 // axes is an argument that lists axes, sorted; all axes if it is empty.
 func (n *node) axes(name string, rank int) []int {
-	var out []int
-	for _, a := range n.integers(name, nil) {
-		out = append(out, n.axis(a, rank))
-	}
+	out := lists.Map(n.integers(name, nil), func(a int) int { return n.axis(a, rank) })
 	if len(out) == 0 {
 		return kit.Identity(rank)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -31,21 +31,20 @@ func Read(ctx context.Context, path string, o importer.Options, eval importer.Ev
 // parse reads data, an archive that messages call file. Constants take at most memory bytes beside
 // those of the file.
 func parse(ctx context.Context, file string, data []byte, o importer.Options, eval importer.Evaluator, memory int64) (
-	*graph.Graph, error) {
-	return kit.Read(func() *graph.Graph {
-		a := openArchive(file, data, memory)
-		b := newBuilder(ctx, a, o, eval, memory+8*int64(len(data)))
-		b.signature()
-		b.part = kit.Must(b.wiring().Part(o))
-		b.Inputs(b.part.Inputs, b.part.Outputs, b.input)
-		for i, keep := range b.part.Keep {
-			kit.Check(ctx.Err())
-			if keep {
-				b.node(i)
-			}
+	_ *graph.Graph, err error) {
+	defer stop.Catch(&err)
+	a := openArchive(file, data, memory)
+	b := newBuilder(ctx, a, o, eval, memory+8*int64(len(data)))
+	b.signature()
+	b.part = stop.Must(b.wiring().Part(o))
+	b.Inputs(b.part.Inputs, b.part.Outputs, b.input)
+	for i, keep := range b.part.Keep {
+		stop.Check(ctx.Err())
+		if keep {
+			b.node(i)
 		}
-		return b.Finish(b.part.Outputs, "return a copy of it", b.wiring)
-	})
+	}
+	return b.Finish(b.part.Outputs, "return a copy of it", b.wiring), nil
 }
 
 // errorf is an error of the whole file.

@@ -8,6 +8,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/onnx"
+	"ripc/internal/lists"
 )
 
 // spelled is an operator of one operand that is one of ONNX.
@@ -418,11 +419,8 @@ func permuting(order func(n *node, rank int) []int) rule {
 }
 
 // listed is the order of axes in the argument "dims".
-func listed(n *node, rank int) (perm []int) {
-	for _, a := range n.integers("dims", nil) {
-		perm = append(perm, n.axis(a, rank))
-	}
-	return perm
+func listed(n *node, rank int) []int {
+	return lists.Map(n.integers("dims", nil), func(a int) int { return n.axis(a, rank) })
 }
 
 // swapped exchanges two axes, by default the first two.
@@ -473,11 +471,7 @@ func (n *node) concat(in []*tensor) *tensor {
 
 // stacked is a concatenation along a new axis.
 func stacked(n *node) *tensor {
-	var in []*tensor
-	for _, t := range n.tensors["tensors"] {
-		in = append(in, n.unsqueezed(t))
-	}
-	return n.concat(in)
+	return n.concat(lists.Map(n.tensors["tensors"], n.unsqueezed))
 }
 
 // dim is the axis in the argument "dim".

@@ -2,6 +2,7 @@ package ripcjson
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ripc/graph"
@@ -9,6 +10,8 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -56,7 +59,7 @@ func (b *builder) inputs() {
 	for i := range b.doc.list("/inputs") {
 		names = append(names, b.doc.text("/inputs/"+strconv.Itoa(i)+"/name"))
 	}
-	b.sizes = kit.Must(source.NewSizes(b.file, b.options, names))
+	b.sizes = stop.Must(source.NewSizes(b.file, b.options, names))
 	for i := range b.doc.list("/inputs") {
 		at := "/inputs/" + strconv.Itoa(i)
 		name := b.doc.text(at + "/name")
@@ -71,7 +74,7 @@ func (b *builder) inputs() {
 			continue
 		}
 		shape, _, err := b.sizes.Shape(name, v.Shape, nil)
-		kit.Check(err)
+		stop.Check(err)
 		v.Shape = shape
 		v.Name = name
 		b.out.Input(v)
@@ -222,21 +225,13 @@ func (b *builder) outputs(nodes []*rawNode) {
 }
 
 func (b *builder) isInput(name string) bool {
-	for _, in := range b.g.Inputs {
-		if in == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.g.Inputs, name)
 }
 
 // checkUnused refuses parts that nobody reads, most likely because of a misspelt name: results of
 // nodes, and tensors given besides generated ones.
 func (b *builder) checkUnused() {
-	read := map[string]bool{}
-	for _, name := range b.g.Outputs {
-		read[name] = true
-	}
+	read := lists.Set(b.g.Outputs...)
 	for _, n := range b.g.Nodes {
 		for _, in := range n.Inputs {
 			read[in] = true

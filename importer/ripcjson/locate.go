@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -57,7 +57,7 @@ func locate(ctx context.Context, file string, data []byte, lim limits) (*documen
 			l.ends = append(l.ends, i)
 		}
 	}
-	err := kit.Try(func() {
+	err := stop.Try(func() {
 		var raw json.RawMessage
 		err := json.Unmarshal(data, &raw)
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {

@@ -15,10 +15,10 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
 	"ripc/internal/safetensors"
+	"ripc/internal/stop"
 )
 
 // Format is the value of a model's "format".
@@ -119,31 +119,30 @@ func checked(ctx context.Context, file string, data []byte, open Opener, o impor
 }
 
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, v *validator,
-	lim limits) (*graph.Graph, error) {
-	return kit.Read(func() *graph.Graph {
-		p := &problems{file: file}
-		doc := kit.Must(locate(ctx, file, data, lim))
-		kit.Check(v.check(ctx, doc, p))
-		kit.Check(p.join())
-		b := &builder{
-			problems: p, doc: doc, lim: lim, options: o,
-			g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
+	lim limits) (_ *graph.Graph, err error) {
+	defer stop.Catch(&err)
+	p := &problems{file: file}
+	doc := stop.Must(locate(ctx, file, data, lim))
+	stop.Check(v.check(ctx, doc, p))
+	stop.Check(p.join())
+	b := &builder{
+		problems: p, doc: doc, lim: lim, options: o,
+		g: &graph.Graph{Name: doc.text("/name"), File: file, Values: map[string]*graph.Value{}},
+	}
+	b.out = graph.NewBuilder(b.g)
+	b.inputs()
+	nodes := b.order(b.nodes())
+	if b.weights = b.openWeights(open); b.weights != nil {
+		for _, n := range nodes {
+			stop.Check(ctx.Err())
+			b.build(n)
 		}
-		b.out = graph.NewBuilder(b.g)
-		b.inputs()
-		nodes := b.order(b.nodes())
-		if b.weights = b.openWeights(open); b.weights != nil {
-			for _, n := range nodes {
-				kit.Check(ctx.Err())
-				b.build(n)
-			}
-		}
-		b.outputs(nodes)
-		b.roundings()
-		if !p.any() {
-			b.checkUnused()
-		}
-		kit.Check(p.join())
-		return kit.Must(source.Adapt(kit.Must(source.CutGraph(b.g, o)), o))
-	})
+	}
+	b.outputs(nodes)
+	b.roundings()
+	if !p.any() {
+		b.checkUnused()
+	}
+	stop.Check(p.join())
+	return stop.Must(source.Adapt(stop.Must(source.CutGraph(b.g, o)), o)), nil
 }

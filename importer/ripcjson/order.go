@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
 )
 
 // nodes reads names and connections, and checks that names are unique.
@@ -59,18 +60,13 @@ func (b *builder) order(nodes []*rawNode) []*rawNode {
 		}
 		return list
 	}
-	pick := func(numbers []int) (list []*rawNode) {
-		for _, i := range numbers {
-			list = append(list, nodes[i])
-		}
-		return list
-	}
+	pick := func(i int) *rawNode { return nodes[i] }
 	order, cycles := source.Sort(len(nodes), reads, maxProblems)
 	for _, c := range cycles {
-		cycle := pick(c)
+		cycle := lists.Map(c, pick)
 		b.fault(cycle[0], "", "the nodes form a cycle: %s", cyclePath(cycle))
 	}
-	return pick(order)
+	return lists.Map(order, pick)
 }
 
 // cyclePath prints a cycle as the names along the data's way.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -63,10 +64,7 @@ func (p *problems) join() error {
 	if len(p.list) == 1 {
 		return p.list[0]
 	}
-	var errs []error
-	for _, e := range p.list[:min(len(p.list), maxProblems)] {
-		errs = append(errs, e)
-	}
+	errs := lists.Map(p.list[:min(len(p.list), maxProblems)], func(e *ir.Error) error { return e })
 	if more := len(p.list) + p.more - len(errs); more > 0 {
 		errs = append(errs, &ir.Error{Pos: ir.Pos{File: p.file}, Msg: fmt.Sprintf("and %d more", more)})
 	}

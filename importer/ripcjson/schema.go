@@ -16,6 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/schemas"
 )
 
@@ -39,7 +41,8 @@ var modelSchema = sync.OnceValues(func() (*validator, error) {
 
 // compiled is the validator of a schema. Its definition "node" says in allOf, for each op, which
 // definition its nodes are of.
-func compiled(schema []byte) (*validator, error) {
+func compiled(schema []byte) (_ *validator, err error) {
+	defer stop.Catch(&err)
 	v := &validator{ops: map[string]*jsonschema.Schema{}}
 	var parts struct {
 		Defs struct {
@@ -55,33 +58,17 @@ func compiled(schema []byte) (*validator, error) {
 			}
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(schema, &parts); err != nil {
-		return nil, err
-	}
-	var err error
-	if v.plain, err = jsonschema.UnmarshalJSON(bytes.NewReader(schema)); err != nil {
-		return nil, err
-	}
-	cut, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
+	stop.Check(json.Unmarshal(schema, &parts))
+	v.plain = stop.Must(jsonschema.UnmarshalJSON(bytes.NewReader(schema)))
+	cut := stop.Must(jsonschema.UnmarshalJSON(bytes.NewReader(schema)))
 	delete(at(cut, "properties", "nodes"), "items")
 	delete(at(cut, "$defs", "node"), "allOf")
 	comp := jsonschema.NewCompiler()
-	if err := comp.AddResource(schemas.ModelURL, cut); err != nil {
-		return nil, err
-	}
-	if v.model, err = comp.Compile(schemas.ModelURL); err != nil {
-		return nil, err
-	}
-	if v.node, err = comp.Compile(schemas.ModelURL + "#/$defs/node"); err != nil {
-		return nil, err
-	}
+	stop.Check(comp.AddResource(schemas.ModelURL, cut))
+	v.model = stop.Must(comp.Compile(schemas.ModelURL))
+	v.node = stop.Must(comp.Compile(schemas.ModelURL + "#/$defs/node"))
 	for _, o := range parts.Defs.Node.AllOf {
-		if v.ops[o.If.Properties.Op.Const], err = comp.Compile(schemas.ModelURL + o.Then.Ref); err != nil {
-			return nil, err
-		}
+		v.ops[o.If.Properties.Op.Const] = stop.Must(comp.Compile(schemas.ModelURL + o.Then.Ref))
 	}
 	return v, nil
 }
@@ -158,10 +145,7 @@ func (c *checker) leaf(e *jsonschema.ValidationError) {
 	case *kind.DependentRequired:
 		c.report(e, k.Prop, "", "key %q needs %s as well", k.Prop, quoteAll(k.Missing))
 	case *kind.Enum:
-		var want []string
-		for _, w := range k.Want {
-			want = append(want, fmt.Sprint(w))
-		}
+		want := lists.Map(k.Want, func(w any) string { return fmt.Sprint(w) })
 		got, isText := k.Got.(string)
 		if !isText {
 			got = show(k.Got)
@@ -263,11 +247,7 @@ func (c *checker) allowedKeys(url string) []string {
 }
 
 func quoteAll(words []string) string {
-	var out []string
-	for _, w := range words {
-		out = append(out, strconv.Quote(w))
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(lists.Map(words, strconv.Quote), ", ")
 }
 
 // show prints a JSON value for a message, cut to a readable length.

@@ -15,6 +15,7 @@ import (
 	"ripc/graph"
 	"ripc/importer"
 	"ripc/internal/files"
+	"ripc/internal/lists"
 	"ripc/internal/safetensors"
 	"ripc/ir"
 )
@@ -106,10 +107,7 @@ func plain(v any) string {
 	case []int, []float32:
 		return strings.ReplaceAll(fmt.Sprint(v), " ", ", ")
 	case []string:
-		var quoted []string
-		for _, s := range v {
-			quoted = append(quoted, plain(s))
-		}
+		quoted := lists.Map(v, func(s string) string { return plain(s) })
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}
 	var b bytes.Buffer
@@ -135,22 +133,12 @@ func (w *writer) model(g *graph.Graph, file string) []byte {
 		b.WriteString("\n  ],\n")
 	}
 	fmt.Fprintf(&b, "{\n  \"format\": %q,\n  \"name\": %s,\n", Format, plain(g.Name))
-	var inputs, nodes []object
-	for _, in := range g.Inputs {
-		inputs = append(inputs, inputObject(g.Value(in)))
-	}
-	for _, n := range g.Nodes {
-		nodes = append(nodes, w.node(n))
-	}
-	list("inputs", inputs)
+	nodes := lists.Map(g.Nodes, w.node)
+	list("inputs", lists.Map(g.Inputs, func(in string) object { return inputObject(g.Value(in)) }))
 	fmt.Fprintf(&b, "  \"weights\": %s,\n", plain(file))
 	list("nodes", nodes)
 	if len(g.Roundings) > 0 {
-		var roundings []object
-		for _, v := range g.Roundings {
-			roundings = append(roundings, reasonObject(v))
-		}
-		list("roundings", roundings)
+		list("roundings", lists.Map(g.Roundings, reasonObject))
 	}
 	fmt.Fprintf(&b, "  \"outputs\": %s\n}\n", plain(g.Outputs))
 	return b.Bytes()

@@ -35,26 +35,26 @@ func Table() []Row {
 		{"ir/interp", []string{"internal/f32", "ir"}, nil},
 		{"ir/irtext", []string{"ir"}, nil},
 		{"ir/size", []string{"ir", "ir/arith"}, nil},
-		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
-		{"graph/scalar", []string{"internal/enum", "internal/f32", "ir"}, nil},
+		{"graph", []string{"graph/scalar", "internal/enum", "internal/f32", "internal/human", "internal/lists", "internal/names", "internal/stop", "ir"}, nil},
+		{"graph/scalar", []string{"internal/enum", "internal/f32", "internal/lists", "ir"}, nil},
 		{"graph/explain", []string{"graph", "internal/human", "ir", "lower/layout", "runtime/describe"}, nil},
 
 		{"importer", []string{"graph"}, nil},
-		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/names", "internal/suggest", "ir"}, nil},
-		{"importer/internal/kit", []string{"graph", "graph/scalar"}, nil},
-		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/safetensors", "internal/suggest", "ir", "schemas"},
+		{"importer/internal/source", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "internal/files", "internal/lists", "internal/names", "internal/stop", "internal/suggest", "ir"}, nil},
+		{"importer/internal/kit", []string{"graph", "graph/scalar", "internal/lists", "internal/stop"}, nil},
+		{"importer/ripcjson", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "internal/enum", "internal/f32", "internal/files", "internal/human", "internal/lists", "internal/safetensors", "internal/stop", "internal/suggest", "ir", "schemas"},
 			[]string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{"importer/internal/readtest", []string{"graph"}, nil},
-		{"importer/internal/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx/internal/onnxpb", "importer/internal/source", "internal/f32", "internal/files", "internal/human", "internal/names", "ir"},
+		{"importer/internal/onnx", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx/internal/onnxpb", "importer/internal/source", "internal/f32", "internal/files", "internal/human", "internal/lists", "internal/names", "internal/stop", "ir"},
 			[]string{"google.golang.org/protobuf"}},
 		{"importer/internal/onnx/internal/onnxpb", nil, []string{"google.golang.org/protobuf"}}, // generated
 		{"importer/onnx", []string{"graph", "importer", "importer/internal/onnx"}, nil},
-		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx", "importer/internal/source", "ir"}, nil},
-		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/names", "ir"}, nil},
+		{"importer/pt2", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/onnx", "importer/internal/source", "internal/lists", "internal/stop", "ir"}, nil},
+		{"importer/lce", []string{"graph", "graph/scalar", "importer", "importer/internal/kit", "importer/internal/source", "importer/lce/internal/flatbuf", "internal/f32", "internal/human", "internal/lists", "internal/names", "internal/stop", "ir"}, nil},
 		{"importer/lce/internal/flatbuf", nil, nil},
 
 		{"fusedglue", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, []string{"golang.org/x/sync"}},
-		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/passorder", "ir"}, nil},
+		{"recognize", []string{"graph", "graph/scalar", "internal/f32", "internal/lists", "internal/passorder", "ir"}, nil},
 		{"floattwin", []string{"graph", "graph/scalar", "ir"}, nil},
 		{"targets", []string{"targets/cpu"}, []string{"github.com/klauspost/cpuid/v2"}},
 		{"targets/cpu", nil, []string{"github.com/klauspost/cpuid/v2", "golang.org/x/sys"}},
@@ -129,28 +129,28 @@ func Table() []Row {
 			[]string{"github.com/nats-io/nats.go", "github.com/nats-io/nkeys", "golang.org/x/sync"}}, // small, as workers on boards have all of it
 		{"autotune/hub", []string{"autotune/runner", "internal/files", "internal/terminal"}, []string{"github.com/nats-io"}},
 
-		{"report", []string{".", "internal/files", "internal/human", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
+		{"report", []string{".", "internal/files", "internal/human", "internal/lists", "internal/svg", "internal/tensorio", "measure", "runtime", "runtime/describe"}, nil}, // pages of the root's results
 
 		{"e2e", nil, nil}, // tests only
 		{"measure/limits", []string{"caches", "codegen/llvm/toolchain", "measure", "targets"}, []string{"github.com/ebitengine/purego"}},
-		{"lab/figures", []string{"measure"}, nil},
-		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
-		{"lab/numbers", []string{".", "codegen", "lab/figures", "lab/task", "targets"}, nil},
-		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "lab/ablation", "lab/figures", "lab/ledger", "lab/task", "targets"}, []string{"github.com/spf13/pflag"}},
-		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                            // leaves optimizations out
-		{"lab/peers", []string{".", "caches", "codegen", "engine/estimate", "engine/simulate", "internal/tools", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}}, // ripc beside other engines
-		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                           // searches beside each other
-		{"lab/ledger", []string{".", "codegen", "codegen/llvm/rows", "codegen/llvm/toolchain", "examples/networks/zoo", "lab/figures", "lab/fit", "lab/peers", "lab/task", "measure/limits", "runtime", "targets"}, []string{"github.com/spf13/pflag"}},
-		{"lab/web", []string{".", "codegen", "lab/figures", "lab/networks", "lab/task", "measure"}, nil}, // in Node
-		{"lab/gpu", []string{".", "examples/networks/zoo", "internal/container", "lab/figures", "lab/task", "runtime/cuda", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},
-		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "lab/figures", "lab/task", "targets"}, nil}, // makes the records that ship
+		{"lab/figures", []string{"internal/lists", "internal/stop", "measure"}, nil},
+		{"lab/task", []string{"codegen/llvm/toolchain", "internal/section", "internal/stop", "internal/svg", "lab/figures", "measure"}, []string{"github.com/spf13/pflag"}},
+		{"lab/numbers", []string{".", "codegen", "internal/lists", "internal/stop", "lab/figures", "lab/task", "targets"}, nil},
+		{"lab/networks", []string{".", "caches", "codegen", "examples/networks/zoo", "internal/lists", "internal/stop", "lab/ablation", "lab/figures", "lab/ledger", "lab/task", "targets"}, []string{"github.com/spf13/pflag"}},
+		{"lab/ablation", []string{".", "compile", "examples/networks/zoo", "graph", "internal/lists", "internal/stop", "ir", "ir/arith", "lab/figures", "lab/task", "lower/layout", "measure", "schedule", "schedule/strategy", "targets", "targets/isa"}, []string{"github.com/spf13/pflag"}},                            // leaves optimizations out
+		{"lab/peers", []string{".", "caches", "codegen", "engine/estimate", "engine/simulate", "internal/lists", "internal/stop", "internal/tools", "lab/figures", "lab/task", "lower/layout", "measure", "measure/limits", "runtime", "runtime/describe", "runtime/npy", "targets"}, []string{"github.com/spf13/pflag"}}, // ripc beside other engines
+		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "internal/stop", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                                             // searches beside each other
+		{"lab/ledger", []string{".", "codegen", "codegen/llvm/rows", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/stop", "lab/figures", "lab/fit", "lab/peers", "lab/task", "measure/limits", "runtime", "targets"}, []string{"github.com/spf13/pflag"}},
+		{"lab/web", []string{".", "codegen", "internal/stop", "lab/figures", "lab/networks", "lab/task", "measure"}, nil}, // in Node
+		{"lab/gpu", []string{".", "examples/networks/zoo", "internal/container", "internal/stop", "lab/figures", "lab/task", "runtime/cuda", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},
+		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "internal/stop", "lab/figures", "lab/task", "targets"}, nil}, // makes the records that ship
 		{"lab/sass", nil, []string{"github.com/spf13/cobra"}},                                                                       // counts machine instructions of GPUs
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "compile", "engine/bareboard", "targets"}, nil}, // kernels alone
-		{"lab/fit", []string{".", "autotune/records", "autotune/space", "compile", "examples/networks/zoo", "fusedglue", "graph", "ir", "lab/figures", "lab/meter", "lab/task", "lower", "lower/layout", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
-		{"lab/fpga", []string{".", "codegen/verilog", "compile", "core", "dataflow", "dataflow/fold", "graph", "internal/models", "lab/figures", "lab/task", "measure/yosys", "schedule/machine", "targets/fpga"}, []string{"github.com/spf13/cobra"}},                                                                                                                                  // accelerators, and the models of their sizes
-		{"lab", []string{"lab/ablation", "lab/figures", "lab/fit", "lab/fpga", "lab/gpu", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                 // measures, and writes the pages of measurements
+		{"lab/fit", []string{".", "autotune/records", "autotune/space", "compile", "examples/networks/zoo", "fusedglue", "graph", "internal/stop", "ir", "lab/figures", "lab/meter", "lab/task", "lower", "lower/layout", "schedule/costmodel", "schedule/features", "schedule/machine", "schedule/strategy", "targets"}, []string{"github.com/spf13/cobra", "golang.org/x/sync", "gonum.org/v1/gonum"}}, // makes the models of machines
+		{"lab/fpga", []string{".", "codegen/verilog", "compile", "core", "dataflow", "dataflow/fold", "graph", "internal/models", "lab/figures", "lab/task", "measure/yosys", "schedule/machine", "targets/fpga"}, []string{"github.com/spf13/cobra"}},                                                                                                                                                   // accelerators, and the models of their sizes
+		{"lab", []string{"internal/stop", "lab/ablation", "lab/figures", "lab/fit", "lab/fpga", "lab/gpu", "lab/ledger", "lab/networks", "lab/numbers", "lab/peers", "lab/records", "lab/sass", "lab/task", "lab/tuner", "lab/web"}, []string{"github.com/spf13/cobra"}},                                                                                                                                 // measures, and writes the pages of measurements
 		{"examples/networks", []string{"examples/networks/zoo"}, nil},
-		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "ir"}, nil},
+		{"examples/networks/zoo", []string{"graph", "importer", "importer/ripcjson", "internal/f32", "internal/refnet", "internal/safetensors", "internal/stop", "ir"}, nil},
 
 		{"scripts/modulepath", []string{"internal/files"}, nil},                      // another path for the module
 		{"scripts/release", []string{".", "autotune/runner", "targets/guests"}, nil}, // the shipped files
@@ -175,7 +175,9 @@ func Table() []Row {
 		{"internal/judge", nil, nil}, // tests only
 		{"internal/layering", nil, nil},
 		{"internal/models", []string{"codegen", "compile", "floattwin", "graph", "importer", "importer/lce", "importer/onnx", "importer/pt2", "importer/ripcjson", "internal/f32", "internal/memory", "ir", "ir/interp", "recognize"}, nil},
+		{"internal/lists", nil, nil},
 		{"internal/names", nil, nil},
+		{"internal/stop", nil, nil},
 		{"internal/need", nil, nil},
 		{"internal/passorder", nil, nil},
 		{"internal/testlayer", []string{"graph", "graph/scalar", "ir", "lower/layout", "lower/ops", "schedule/strategy", "targets"}, nil}, // fused layers for tests

@@ -18,6 +18,7 @@ import (
 	"ripc"
 	"ripc/examples/networks/zoo"
 	"ripc/graph"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/measure"
@@ -119,16 +120,12 @@ func variants(names []string, sample int) (all []variant) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-func (v variant) measure(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
-	path, err := v.path()
-	if err != nil {
-		return nil, err
-	}
+func (v variant) measure(ctx context.Context, m figures.Mark) (_ []figures.Figure, err error) {
+	defer stop.Catch(&err)
+	path := stop.Must(v.path())
 	o := ripc.Options{Target: v.Target, FloatTwin: v.twin}
 	if !v.twin {
-		if o, err = v.on.options(ctx, path, v.Target); err != nil {
-			return nil, err
-		}
+		o = stop.Must(v.on.options(ctx, path, v.Target))
 	}
 	f := figures.Figure{Mark: m, Values: map[string]float64{}}
 	threads := 1
@@ -137,10 +134,7 @@ func (v variant) measure(ctx context.Context, m figures.Mark) ([]figures.Figure,
 			threads = runtime.NumCPU()
 		}
 	}
-	res, err := ripc.Bench(ctx, ripc.BenchRequest{Path: path, Options: o, Threads: threads, PerLayer: v.layers})
-	if err != nil {
-		return nil, err
-	}
+	res := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: path, Options: o, Threads: threads, PerLayer: v.layers}))
 	if res.Estimate != nil {
 		f.Mark = m.Estimated(res.Estimate.Model)
 	}

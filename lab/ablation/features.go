@@ -7,6 +7,7 @@ import (
 
 	"ripc"
 	"ripc/compile"
+	"ripc/internal/stop"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/lower/layout"
@@ -104,12 +105,10 @@ func leaveOneOut(target string) (steps []step) {
 }
 
 // options compile a model with the features of s.
-func (s set) options(ctx context.Context, path, target string) (ripc.Options, error) {
+func (s set) options(ctx context.Context, path, target string) (_ ripc.Options, err error) {
+	defer stop.Catch(&err)
 	o := ripc.Options{Target: target, PackApart: !s[packing]}
-	g, err := ripc.Load(ctx, path)
-	if err != nil {
-		return o, err
-	}
+	g := stop.Must(ripc.Load(ctx, path))
 	o.Algorithms = map[string]layout.Algorithm{}
 	for _, n := range g.Nodes {
 		if n.Op != "bitserial_conv2d" && n.Op != "bitserial_dense" {
@@ -132,15 +131,9 @@ func (s set) options(ctx context.Context, path, target string) (ripc.Options, er
 	if s[tiling] && s[vectorize] && s[popcount] { // threads are the caller's
 		return o, nil
 	}
-	c, err := ripc.Compile(ctx, path, o)
-	if err != nil {
-		return o, err
-	}
+	c := stop.Must(ripc.Compile(ctx, path, o))
 	for _, f := range c.Program.Funcs {
-		t, err := s.trace(f, c.Target)
-		if err != nil {
-			return o, err
-		}
+		t := stop.Must(s.trace(f, c.Target))
 		o.Schedules = append(o.Schedules, schedule.Section{Name: f.Name, Trace: t})
 	}
 	return o, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/measure"
 )
 
@@ -115,11 +116,7 @@ func (s *Store) Count(k Key, accept func(Figure) bool) int {
 
 // Latest returns the newest figure of each key, in the order in which the keys first appear.
 func (s *Store) Latest() []*Figure {
-	var all []*Figure
-	for _, k := range s.keys {
-		all = append(all, s.Find(k))
-	}
-	return all
+	return lists.Map(s.keys, s.Find)
 }
 
 // Find returns the newest figure of a key, nil if there is none: the measurements of the newest

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"ripc/internal/stop"
 )
 
 // ReadLines reads the values of a file of JSON lines, which is compressed if its name says so. A
@@ -51,18 +53,12 @@ func WriteLines[T any](w io.Writer, all []T) error {
 }
 
 // AppendLines appends values to a file of JSON lines, all or none.
-func AppendLines[T any](path string, all []T) error {
+func AppendLines[T any](path string, all []T) (err error) {
+	defer stop.Catch(&err)
 	var text bytes.Buffer
-	if err := WriteLines(&text, all); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
+	stop.Check(WriteLines(&text, all))
+	stop.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	f := stop.Must(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	_, err = f.Write(text.Bytes())
 	return errors.Join(err, f.Close())
 }

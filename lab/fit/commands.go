@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/schedule/machine"
 	"ripc/targets"
@@ -80,24 +81,14 @@ func command(name, short string, run func(context.Context, targets.Target, optio
 }
 
 // learnLayers measures layers, stores their points, and fits t's model to all points.
-func learnLayers(ctx context.Context, t targets.Target, o options) error {
-	known, err := figures.ReadLines[point](store(t))
-	if err != nil {
-		return err
-	}
+func learnLayers(ctx context.Context, t targets.Target, o options) (err error) {
+	defer stop.Catch(&err)
+	known := stop.Must(figures.ReadLines[point](store(t)))
 	file := filepath.Join("build", "learn", machine.FileName(t)+".points")
-	by, err := measureSources(ctx, t, file, known, o)
-	if err != nil {
-		return err
-	}
-	fresh, err := figures.ReadLines[point](file)
-	if err != nil {
-		return err
-	}
+	by := stop.Must(measureSources(ctx, t, file, known, o))
+	fresh := stop.Must(figures.ReadLines[point](file))
 	all := slices.Concat(known, fresh)
-	if err := writeStore(t, all); err != nil {
-		return err
-	}
+	stop.Check(writeStore(t, all))
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

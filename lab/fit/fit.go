@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"ripc/autotune/records"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/machine"
@@ -22,15 +23,10 @@ import (
 func machineData() string { return filepath.Join("schedule", "machine", "data") }
 
 // fitPoints fits t's model to measured points, and writes it.
-func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o options) error {
-	points, err := describePoints(ctx, t, raw)
-	if err != nil {
-		return err
-	}
-	l, err := costmodel.Open("")
-	if err != nil {
-		return err
-	}
+func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o options) (err error) {
+	defer stop.Catch(&err)
+	points := stop.Must(describePoints(ctx, t, raw))
+	l := stop.Must(costmodel.Open(""))
 	var all []machine.Point
 	layers := map[uint64]bool{}
 	for _, p := range points {
@@ -53,29 +49,16 @@ func fitPoints(ctx context.Context, t targets.Target, by origin, raw []point, o 
 		}
 	}
 	if o.check {
-		if w.Error, err = checkHeld(ctx, l, t, points); err != nil {
-			return err
-		}
+		w.Error = stop.Must(checkHeld(ctx, l, t, points))
 	}
-	m, err := machine.Learn(ctx, l, t, w, all)
-	if err != nil {
-		return err
-	}
+	m := stop.Must(machine.Learn(ctx, l, t, w, all))
 	if !o.sieve {
 		return m.Write(machineData())
 	}
-	guesses, err := drawGuesses(ctx, t, m)
-	if err != nil {
-		return err
-	}
-	m.Sieve, err = m.SieveError(ctx, l, guesses, func(layer string) bool { return strings.HasSuffix(layer, "0") })
-	if err != nil {
-		return err
-	}
+	guesses := stop.Must(drawGuesses(ctx, t, m))
+	m.Sieve = stop.Must(m.SieveError(ctx, l, guesses, func(layer string) bool { return strings.HasSuffix(layer, "0") }))
 	fmt.Printf("%d points for the sieve, which is off by %.3f for layers that were held out\n", len(guesses), m.Sieve)
-	if err := m.LearnSieve(ctx, l, guesses); err != nil {
-		return err
-	}
+	stop.Check(m.LearnSieve(ctx, l, guesses))
 	return m.Write(machineData())
 }
 

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"ripc/compile"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/schedule/machine"
 	"ripc/targets"
@@ -23,11 +24,9 @@ const firstJudged = 1_000_000
 
 // judgeChoices compares compile's choices with the best points of layers that no fit has seen. It
 // writes the result to the model, unless compile tried schedules.
-func judgeChoices(ctx context.Context, t targets.Target, o options) error {
-	m, ok, err := machine.Of(t)
-	if err != nil {
-		return err
-	}
+func judgeChoices(ctx context.Context, t targets.Target, o options) (err error) {
+	defer stop.Catch(&err)
+	m, ok := stop.Must2(machine.Of(t))
 	if !ok {
 		return fmt.Errorf("no weights of %s: fit them first", t.Name)
 	}
@@ -36,20 +35,10 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) error {
 	if o.effort > 0 {
 		file += fmt.Sprint(o.effort)
 	}
-	if _, err := measureSources(ctx, t, file, nil, o); err != nil {
-		return err
-	}
-	all, err := figures.ReadLines[point](file)
-	if err != nil {
-		return err
-	}
-	points, err := describePoints(ctx, t, all)
-	if err != nil {
-		return err
-	}
-	if points, err = addAround(ctx, t, m, points); err != nil {
-		return err
-	}
+	stop.Must(measureSources(ctx, t, file, nil, o))
+	all := stop.Must(figures.ReadLines[point](file))
+	points := stop.Must(describePoints(ctx, t, all))
+	points = stop.Must(addAround(ctx, t, m, points))
 	predicted := make([]float64, len(points))
 	for i, p := range points {
 		predicted[i] = m.Predict(p.Point)
@@ -96,7 +85,8 @@ type surroundings struct{ cost, shared float64 }
 // addAround returns the points of the groups in which compile takes one. Kernels by other
 // algorithms may read and write other layouts, so the stages around them cost more or less: a
 // point's around is that difference to the group's least.
-func addAround(ctx context.Context, t targets.Target, m *machine.Model, points []described) ([]described, error) {
+func addAround(ctx context.Context, t targets.Target, m *machine.Model, points []described) (_ []described, err error) {
+	defer stop.Catch(&err)
 	taken, sources := map[string]bool{}, map[uint64]source{}
 	for _, p := range points {
 		taken[p.Group] = taken[p.Group] || p.Taken
@@ -105,13 +95,8 @@ func addAround(ctx context.Context, t targets.Target, m *machine.Model, points [
 	points = slices.DeleteFunc(points, func(p described) bool { return !taken[p.Group] })
 	around := map[string]surroundings{} // by group and kernel
 	for _, from := range sources {
-		l, err := from.vary(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if err := l.predictAround(ctx, m, from.seed, around); err != nil {
-			return nil, err
-		}
+		l := stop.Must(from.vary(ctx, t))
+		stop.Check(l.predictAround(ctx, m, from.seed, around))
 	}
 	least := map[string]surroundings{}
 	for i, p := range points {

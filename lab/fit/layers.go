@@ -18,6 +18,7 @@ import (
 	"ripc/examples/networks/zoo"
 	"ripc/fusedglue"
 	"ripc/graph"
+	"ripc/internal/stop"
 	"ripc/ir"
 	"ripc/lower"
 	"ripc/lower/layout"
@@ -54,12 +55,10 @@ func (s source) isElsewhere() bool {
 // write returns the path of the source's model, which it writes to dir if there is no such file
 // yet.
 func (s source) write(dir string) (path string, err error) {
+	defer stop.Catch(&err)
 	if s.model == "" {
 		path = filepath.Join(dir, "drawn.json")
-		text, err := json.Marshal(DrawLayer(s.seed, s.multiplies))
-		if err != nil {
-			return "", err
-		}
+		text := stop.Must(json.Marshal(DrawLayer(s.seed, s.multiplies)))
 		return path, os.WriteFile(path, text, 0o600)
 	}
 	for _, path := range []string{s.model, filepath.Join(models, filepath.Base(s.model))} {
@@ -67,10 +66,7 @@ func (s source) write(dir string) (path string, err error) {
 			return path, nil
 		}
 	}
-	n, err := zoo.Find(s.model)
-	if err != nil {
-		return "", err
-	}
+	n := stop.Must(zoo.Find(s.model))
 	return n.Write(dir)
 }
 
@@ -129,23 +125,13 @@ func (s source) vary(ctx context.Context, t targets.Target) (l *lowered, err err
 }
 
 // load calls f with the source's model and its fused graph.
-func (s source) load(ctx context.Context, f func(path string, g *graph.Graph) error) error {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		return err
-	}
+func (s source) load(ctx context.Context, f func(path string, g *graph.Graph) error) (err error) {
+	defer stop.Catch(&err)
+	dir := stop.Must(os.MkdirTemp("", ""))
 	defer os.RemoveAll(dir)
-	path, err := s.write(dir)
-	if err != nil {
-		return err
-	}
-	g, err := ripc.Load(ctx, path)
-	if err != nil {
-		return err
-	}
-	if g, err = fusedglue.Fuse(ctx, g, nil, nil); err != nil {
-		return err
-	}
+	path := stop.Must(s.write(dir))
+	g := stop.Must(ripc.Load(ctx, path))
+	g = stop.Must(fusedglue.Fuse(ctx, g, nil, nil))
 	return f(path, g)
 }
 
@@ -204,8 +190,7 @@ func (l *lowered) kernels(layer string) (all []kernel, main int, err error) {
 			task := l.task(p, i)
 			key := task.Workload.Key
 			if l.compiled != nil && n == len(l.programs)-1 {
-				choice := l.compiled.Choices[s.Func]
-				taken[key] = &choice
+				taken[key] = new(l.compiled.Choices[s.Func])
 			}
 			if known[key] {
 				continue

@@ -14,6 +14,7 @@ import (
 	"ripc/autotune/records"
 	"ripc/autotune/space"
 	"ripc/compile"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/meter"
 	"ripc/schedule/strategy"
@@ -73,24 +74,16 @@ type origin struct {
 // to file.
 func measureSources(ctx context.Context, t targets.Target, file string, known []point,
 	o options) (by origin, err error) {
-	fresh, err := figures.ReadLines[point](file)
-	if err != nil {
-		return by, err
-	}
+	defer stop.Catch(&err)
+	fresh := stop.Must(figures.ReadLines[point](file))
 	known = slices.Concat(known, fresh)
-	c, err := openCollector(ctx, t, o)
-	if err != nil {
-		return by, err
-	}
+	c := stop.Must(openCollector(ctx, t, o))
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for _, p := range known {
 		c.known[p.Key] = append(c.known[p.Key], p)
 	}
 	by = origin{c.Unit(), c.Machine()}
-	all, err := c.layersOf(ctx, known)
-	if err != nil {
-		return by, err
-	}
+	all := stop.Must(c.layersOf(ctx, known))
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(c.Slots())
 	var mu sync.Mutex
@@ -191,25 +184,17 @@ type sampler struct {
 
 // sample measures the schedule that compile finds for each kernel, then the most promising ones of
 // all, then others at random, until there are n points.
-func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
+func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) (err error) {
+	defer stop.Catch(&err)
 	start := len(s.points)
 	for _, k := range kernels {
-		x, err := k.Default()
-		if err != nil {
-			return err
-		}
-		if err := s.try(ctx, k, x, false); err != nil {
-			return err
-		}
+		x := stop.Must(k.Default())
+		stop.Check(s.try(ctx, k, x, false))
 		if k.taken != nil {
-			if err := s.try(ctx, k, space.CandidateOf(*k.taken), true); err != nil {
-				return err
-			}
+			stop.Check(s.try(ctx, k, space.CandidateOf(*k.taken), true))
 		}
 	}
-	if err := s.promising(ctx, kernels, n/2); err != nil {
-		return err
-	}
+	stop.Check(s.promising(ctx, kernels, n/2))
 	const tries = 4 // for each point, since some schedules cannot be built
 	for left := tries * n; len(s.points) < start+n && left > 0; left-- {
 		k := kernels[s.r.IntN(len(kernels))]
@@ -217,9 +202,7 @@ func (s *sampler) sample(ctx context.Context, kernels []kernel, n int) error {
 		if err != nil {
 			continue
 		}
-		if err := s.try(ctx, k, x, false); err != nil {
-			return err
-		}
+		stop.Check(s.try(ctx, k, x, false))
 	}
 	return nil
 }
@@ -250,17 +233,15 @@ func (s *sampler) draw(k kernel) space.Point {
 
 // promising measures the n schedules, of all kernels together, that the target's model predicts to
 // be fastest.
-func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error {
+func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) (err error) {
+	defer stop.Catch(&err)
 	type hope struct {
 		kernel
 		compile.Promise
 	}
 	var all []hope
 	for _, k := range kernels {
-		some, err := compile.Promising(ctx, k.Task.Func, s.Target, promisingOfKernel)
-		if err != nil {
-			return err
-		}
+		some := stop.Must(compile.Promising(ctx, k.Task.Func, s.Target, promisingOfKernel))
 		for _, p := range some {
 			if s.wants(p.Strategy) {
 				all = append(all, hope{k, p})
@@ -269,9 +250,7 @@ func (s *sampler) promising(ctx context.Context, kernels []kernel, n int) error 
 	}
 	slices.SortStableFunc(all, func(a, b hope) int { return cmp.Compare(a.Time, b.Time) })
 	for _, h := range all[:min(n, len(all))] {
-		if err := s.try(ctx, h.kernel, space.CandidateOf(h.Choice), false); err != nil {
-			return err
-		}
+		stop.Check(s.try(ctx, h.kernel, space.CandidateOf(h.Choice), false))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/schedule/machine"
@@ -19,17 +20,11 @@ func store(t targets.Target) string {
 }
 
 // writeStore replaces the points of t's store.
-func writeStore(t targets.Target, points []point) error {
-	if err := os.MkdirAll(filepath.Dir(store(t)), 0o755); err != nil {
-		return err
-	}
+func writeStore(t targets.Target, points []point) (err error) {
+	defer stop.Catch(&err)
+	stop.Check(os.MkdirAll(filepath.Dir(store(t)), 0o755))
 	var text bytes.Buffer
-	z, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(figures.WriteLines(z, points), z.Close()); err != nil {
-		return err
-	}
+	z := stop.Must(gzip.NewWriterLevel(&text, gzip.BestCompression))
+	stop.Check(errors.Join(figures.WriteLines(z, points), z.Close()))
 	return os.WriteFile(store(t), text.Bytes(), 0o644)
 }

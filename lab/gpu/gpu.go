@@ -19,6 +19,7 @@ import (
 
 	"ripc"
 	"ripc/examples/networks/zoo"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/runtime/cuda"
@@ -113,14 +114,9 @@ func (r *runner) cases() (all []task.Case) {
 // network measures a network, and its float network in PyTorch. why says why there is no figure of
 // PyTorch.
 func (r *runner) network(ctx context.Context, n network) (v map[string]float64, why string, err error) {
-	t, err := target(r.GPU)
-	if err != nil {
-		return nil, "", err
-	}
-	model, err := n.write()
-	if err != nil {
-		return nil, "", err
-	}
+	defer stop.Catch(&err)
+	t := stop.Must(target(r.GPU))
+	model := stop.Must(n.write())
 	o := ripc.Options{Target: t.Name}
 	if n.batch == 1 { // the interpreter is slow
 		checked, err := ripc.Verify(ctx, ripc.VerifyRequest{Path: model, Options: o})
@@ -131,10 +127,7 @@ func (r *runner) network(ctx context.Context, n network) (v map[string]float64, 
 			return nil, "", err
 		}
 	}
-	b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: o, Threads: 1, PerLayer: true})
-	if err != nil {
-		return nil, "", err
-	}
+	b := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: o, Threads: 1, PerLayer: true}))
 	v = map[string]float64{"launches": float64(b.Launches), "min_ms": *b.MinMS, "median_ms": *b.MedianMS}
 	for _, l := range b.Layers {
 		if l.Kind == "binary" && l.MinMS != nil {
@@ -150,17 +143,13 @@ func (r *runner) network(ctx context.Context, n network) (v map[string]float64, 
 }
 
 // write writes the network's model.
-func (n network) write() (string, error) {
-	net, err := zoo.Find(n.name)
-	if err != nil {
-		return "", err
-	}
+func (n network) write() (_ string, err error) {
+	defer stop.Catch(&err)
+	net := stop.Must(zoo.Find(n.name))
 	net.Input = slices.Clone(net.Input)
 	net.Input[0] = n.batch
 	folder := filepath.Join(dir, fmt.Sprint("batch", n.batch))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
+	stop.Check(os.MkdirAll(folder, 0o755))
 	return net.Write(folder)
 }
 

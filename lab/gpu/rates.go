@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ripc/internal/container"
+	"ripc/internal/stop"
 	"ripc/runtime/cuda"
 	"ripc/runtime/describe"
 	"ripc/targets"
@@ -129,7 +130,8 @@ setp.ne.u32 p, r5, 0;
 func empty() string { return kernel(50, "mov.u32 r6, 0;\n") }
 
 // fastest returns the least time of launches of a kernel, one after the other, by the GPU's clock.
-func fastest(ctx context.Context, ptx string, blocks, launches, arena int) (time.Duration, error) {
+func fastest(ctx context.Context, ptx string, blocks, launches, arena int) (_ time.Duration, err error) {
+	defer stop.Catch(&err)
 	tensor := func(name, where string) describe.Tensor {
 		return describe.Tensor{Name: name, DType: "i32", Shape: []int{blocks * threads}, Where: where}
 	}
@@ -141,34 +143,18 @@ func fastest(ctx context.Context, ptx string, blocks, launches, arena int) (time
 		st.Launches = append(st.Launches, describe.Launch{Kernel: "k", Blocks: blocks, Threads: threads})
 	}
 	d.Stages = []describe.Stage{st}
-	text, err := json.Marshal(d)
-	if err != nil {
-		return 0, err
-	}
-	file, err := container.NewBundle(text, container.Part{Name: container.Kernels + "ptx", Data: []byte(ptx)},
-		container.Part{Name: container.Constants})
-	if err != nil {
-		return 0, err
-	}
-	dir, err := os.MkdirTemp("", "ripc-gpu-")
-	if err != nil {
-		return 0, err
-	}
+	text := stop.Must(json.Marshal(d))
+	file := stop.Must(container.NewBundle(text, container.Part{Name: container.Kernels + "ptx", Data: []byte(ptx)},
+		container.Part{Name: container.Constants}))
+	dir := stop.Must(os.MkdirTemp("", "ripc-gpu-"))
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "rate.ripc")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		return 0, err
-	}
-	s, err := cuda.Open(path)
-	if err != nil {
-		return 0, err
-	}
+	stop.Check(os.WriteFile(path, file, 0o600))
+	s := stop.Must(cuda.Open(path))
 	defer s.Close()
 	var least time.Duration
 	for range tries {
-		if err := s.Run(ctx); err != nil {
-			return 0, err
-		}
+		stop.Check(s.Run(ctx))
 		if least == 0 || s.Took() < least {
 			least = s.Took()
 		}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 )
 
@@ -102,7 +103,8 @@ func read(path string) (*ledger, error) {
 }
 
 // text returns the contents of the file, a line for each row. One ledger has one text.
-func (l *ledger) text() (string, error) {
+func (l *ledger) text() (_ string, err error) {
+	defer stop.Catch(&err)
 	slices.SortFunc(l.Rows, func(a, b *row) int {
 		return cmp.Or(strings.Compare(a.Target, b.Target), strings.Compare(a.Subject, b.Subject))
 	})
@@ -111,16 +113,10 @@ func (l *ledger) text() (string, error) {
 		name  string
 		value any
 	}{{"format", l.Format}, {"llvm", l.LLVM}, {"limits", l.Limits}} {
-		value, err := json.Marshal(part.value)
-		if err != nil {
-			return "", err
-		}
+		value := stop.Must(json.Marshal(part.value))
 		fmt.Fprintf(&head, "%s%q:%s", []string{"", ",\n"}[min(i, 1)], part.name, value)
 	}
-	accepted, err := lines(l.Accepted)
-	if err != nil {
-		return "", err
-	}
+	accepted := stop.Must(lines(l.Accepted))
 	rows, err := lines(l.Rows)
 	return fmt.Sprintf("{%s,\n\"accepted\":[%s],\n\"rows\":[%s]}\n", head.String(), accepted, rows), err
 }

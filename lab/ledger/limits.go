@@ -10,26 +10,22 @@ import (
 
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/stop"
 	"ripc/measure/limits"
 	"ripc/targets"
 )
 
 // coreLimits returns the multiply-adds a cycle of the loops of package limits, by limit, on LLVM's
 // model of t's core. Layers are estimated by the same model.
-func coreLimits(ctx context.Context, tools *toolchain.Tools, t targets.Target) (map[string]float64, error) {
-	kernels, err := limits.Kernels()
-	if err != nil {
-		return nil, err
-	}
+func coreLimits(ctx context.Context, tools *toolchain.Tools, t targets.Target) (_ map[string]float64, err error) {
+	defer stop.Catch(&err)
+	kernels := stop.Must(limits.Kernels())
 	all := map[string]float64{}
 	for _, k := range kernels {
 		if !k.Runs(t) {
 			continue
 		}
-		text, err := tools.Compile(ctx, nil, k.LLVM(), t, toolchain.Asm)
-		if err != nil {
-			return nil, err
-		}
+		text := stop.Must(tools.Compile(ctx, nil, k.LLVM(), t, toolchain.Asm))
 		cycles, err := roundCycles(ctx, tools, t, text)
 		if err != nil {
 			return nil, fmt.Errorf("limit %s on %s: %w", k.Name, t.Name, err)

@@ -20,6 +20,7 @@ import (
 	"ripc/codegen/llvm/rows"
 	"ripc/codegen/llvm/toolchain"
 	"ripc/examples/networks/zoo"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/fit"
 	"ripc/lab/peers"
@@ -175,32 +176,16 @@ func (r *runner) cases(context.Context, *regexp.Regexp) (all []task.Case, err er
 
 // measure estimates the cycles of a model, of each of its layers and of the other stages
 // together, and those at the core's limits.
-func (r *runner) measure(ctx context.Context, model string, t targets.Target) (map[string]float64, error) {
-	limits, err := r.limitsOf(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "ripc-ledger-")
-	if err != nil {
-		return nil, err
-	}
+func (r *runner) measure(ctx context.Context, model string, t targets.Target) (_ map[string]float64, err error) {
+	defer stop.Catch(&err)
+	limits := stop.Must(r.limitsOf(ctx, t))
+	dir := stop.Must(os.MkdirTemp("", "ripc-ledger-"))
 	defer os.RemoveAll(dir)
-	c, err := ripc.Compile(ctx, model, ripc.Options{Target: t.Name, Emit: []codegen.Kind{codegen.SO}})
-	if err != nil {
-		return nil, err
-	}
+	c := stop.Must(ripc.Compile(ctx, model, ripc.Options{Target: t.Name, Emit: []codegen.Kind{codegen.SO}}))
 	path := filepath.Join(dir, "model.so")
-	if err := os.WriteFile(path, c.Files[codegen.SO], 0o755); err != nil {
-		return nil, err
-	}
-	d, err := runtime.ReadDescription(path)
-	if err != nil {
-		return nil, err
-	}
-	b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: path, Threads: 1, PerLayer: true})
-	if err != nil {
-		return nil, err
-	}
+	stop.Check(os.WriteFile(path, c.Files[codegen.SO], 0o755))
+	d := stop.Must(runtime.ReadDescription(path))
+	b := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: path, Threads: 1, PerLayer: true}))
 	if b.EstimatedCycles == nil {
 		return nil, fmt.Errorf("no estimate: %s%s", b.Reason, b.NoEstimate)
 	}
@@ -234,33 +219,20 @@ func (r *runner) limitsOf(ctx context.Context, t targets.Target) (map[string]flo
 
 // pages enters the figures of this run and others of the same code, and returns the ledger and its
 // page. With --check it returns neither. It fails if there are losses that nobody accepted.
-func (r *runner) pages(root string, s *figures.Store) (map[string]string, error) {
-	l, err := read(filepath.Join(root, file))
-	if err != nil {
-		return nil, err
-	}
-	tools, err := toolchain.Find()
-	if err != nil {
-		return nil, err
-	}
+func (r *runner) pages(root string, s *figures.Store) (_ map[string]string, err error) {
+	defer stop.Catch(&err)
+	l := stop.Must(read(filepath.Join(root, file)))
+	tools := stop.Must(toolchain.Find())
 	l.LLVM = tools.Version()
-	fresh, err := s.Fresh(code()...)
-	if err != nil {
-		return nil, err
-	}
+	fresh := stop.Must(s.Fresh(code()...))
 	var losses []loss
 	for _, f := range s.Latest() {
 		if !slices.Contains(r.targets, f.Target) || !fresh[f.Commit] && !r.measured[f.Key] {
 			continue
 		}
 		losses = append(losses, l.enter(rowOf(f), r.accept)...)
-		t, err := targets.Lookup(f.Target)
-		if err != nil {
-			return nil, err
-		}
-		if l.Limits[f.Target], err = r.limitsOf(context.Background(), t); err != nil {
-			return nil, err
-		}
+		t := stop.Must(targets.Lookup(f.Target))
+		l.Limits[f.Target] = stop.Must(r.limitsOf(context.Background(), t))
 	}
 	var failed error
 	if len(losses) > 0 && r.accept == "" {

@@ -23,6 +23,7 @@ import (
 	"ripc/caches"
 	"ripc/codegen"
 	"ripc/examples/networks/zoo"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 )
@@ -128,38 +129,26 @@ type library struct {
 
 // compile compiles a model without any cache, and writes the library.
 func compile(ctx context.Context, model, so string, twin bool) (lib library, err error) {
-	cache, err := os.MkdirTemp("", "ripc-networks-")
-	if err != nil {
-		return lib, err
-	}
+	defer stop.Catch(&err)
+	cache := stop.Must(os.MkdirTemp("", "ripc-networks-"))
 	defer func() { err = errors.Join(err, os.RemoveAll(cache)) }()
 	before := os.Getenv(caches.Env)
 	defer func() { err = errors.Join(err, os.Setenv(caches.Env, before)) }()
-	if err := os.Setenv(caches.Env, cache); err != nil {
-		return lib, err
-	}
+	stop.Check(os.Setenv(caches.Env, cache))
 	start := time.Now()
-	c, err := ripc.Compile(ctx, model, ripc.Options{FloatTwin: twin, Emit: []codegen.Kind{codegen.SO}})
-	if err != nil {
-		return lib, err
-	}
+	c := stop.Must(ripc.Compile(ctx, model, ripc.Options{FloatTwin: twin, Emit: []codegen.Kind{codegen.SO}}))
 	lib = library{path: so, compiled: ripc.InspectCompiled(c), bytes: int64(len(c.Files[codegen.SO])),
 		took: time.Since(start)}
 	return lib, os.WriteFile(so, c.Files[codegen.SO], 0o755)
 }
 
 // compare compares networks with their definitions.
-func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer) error {
+func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer) (err error) {
+	defer stop.Catch(&err)
 	var bad []error
 	for _, n := range match(only) {
-		path, err := n.model(dir)
-		if err != nil {
-			return err
-		}
-		lib, err := compile(ctx, path, filepath.Join(dir, n.name+".so"), false)
-		if err != nil {
-			return err
-		}
+		path := stop.Must(n.model(dir))
+		lib := stop.Must(compile(ctx, path, filepath.Join(dir, n.name+".so"), false))
 		start := time.Now()
 		r, err := ripc.Verify(ctx, ripc.VerifyRequest{Path: path, SO: lib.path, Threads: 2})
 		if err != nil {
@@ -177,19 +166,11 @@ func (r *runner) compare(ctx context.Context, only *regexp.Regexp, out io.Writer
 }
 
 // measure measures one network: times of this machine, estimated cycles of boards, and sizes.
-func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, error) {
-	model, err := n.model(dir)
-	if err != nil {
-		return nil, err
-	}
-	binary, err := compile(ctx, model, filepath.Join(dir, n.name+".so"), false)
-	if err != nil {
-		return nil, err
-	}
-	twin, err := compile(ctx, model, filepath.Join(dir, n.name+"_float.so"), true)
-	if err != nil {
-		return nil, err
-	}
+func (r *runner) measure(ctx context.Context, n network) (_ []figures.Figure, err error) {
+	defer stop.Catch(&err)
+	model := stop.Must(n.model(dir))
+	binary := stop.Must(compile(ctx, model, filepath.Join(dir, n.name+".so"), false))
+	twin := stop.Must(compile(ctx, model, filepath.Join(dir, n.name+"_float.so"), true))
 	defer func() { _ = os.Remove(twin.path) }() // up to half a gigabyte
 	macs := binary.compiled.MACs
 	v := map[string]float64{
@@ -207,25 +188,15 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 	for range r.turns {
 		for _, threads := range []int{1, 2} {
 			for name, so := range map[string]string{"": binary.path, "float_twin_": twin.path} {
-				b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: so, Threads: threads})
-				if err != nil {
-					return nil, err
-				}
+				b := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: so, Threads: threads}))
 				least(fmt.Sprintf("%s%d_threads_ms", name, threads), *b.MinMS)
 			}
 		}
 		if r.version != "" {
-			ms, err := r.timePeer(ctx, model)
-			if err != nil {
-				return nil, err
-			}
-			least("onnxruntime_1_threads_ms", ms)
+			least("onnxruntime_1_threads_ms", stop.Must(r.timePeer(ctx, model)))
 		}
 	}
-	layers, err := ripc.Bench(ctx, ripc.BenchRequest{Path: binary.path, Threads: 1, PerLayer: true})
-	if err != nil {
-		return nil, err
-	}
+	layers := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: binary.path, Threads: 1, PerLayer: true}))
 	for _, k := range layers.Kinds {
 		switch k.Kind {
 		case "float":
@@ -235,18 +206,13 @@ func (r *runner) measure(ctx context.Context, n network) ([]figures.Figure, erro
 		}
 	}
 	if n.labels != "" {
-		e, err := ripc.Eval(ctx, ripc.EvalRequest{Run: ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures},
-			Threads: 1}, Labels: n.labels})
-		if err != nil {
-			return nil, err
-		}
+		run := ripc.RunRequest{Path: binary.path, Inputs: []string{n.pictures}, Threads: 1}
+		e := stop.Must(ripc.Eval(ctx, ripc.EvalRequest{Run: run, Labels: n.labels}))
 		v["accuracy_share"] = float64(e.Right.Top1) / float64(e.Images)
 	}
 	for _, target := range boards() {
-		b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: ripc.Options{Target: target}, Threads: 1})
-		if err != nil {
-			return nil, err
-		}
+		o := ripc.Options{Target: target}
+		b := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: o, Threads: 1}))
 		if b.EstimatedCycles != nil {
 			v[target+"_cycles"] = float64(*b.EstimatedCycles)
 		}

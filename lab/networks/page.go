@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"ripc/examples/networks/zoo"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 )
@@ -15,11 +17,9 @@ import (
 const page = "docs/networks.md"
 
 // pages returns the page with the table, and the page of the papers.
-func pages(root string, s *figures.Store) (map[string]string, error) {
-	var names []string
-	for _, n := range zoo.Networks() {
-		names = append(names, n.Name)
-	}
+func pages(root string, s *figures.Store) (_ map[string]string, err error) {
+	defer stop.Catch(&err)
+	names := lists.Map(zoo.Networks(), func(n zoo.Network) string { return n.Name })
 	for _, n := range trained() {
 		names = append(names, n.name)
 	}
@@ -29,18 +29,9 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 			all = append(all, f)
 		}
 	}
-	text, err := task.Fill(root, page, map[string]string{"networks": table(all)})
-	if err != nil {
-		return nil, err
-	}
-	riptide, err := paperSection(root, "Riptide, table 1", s)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := restSection(root, s)
-	if err != nil {
-		return nil, err
-	}
+	text := stop.Must(task.Fill(root, page, map[string]string{"networks": table(all)}))
+	riptide := stop.Must(paperSection(root, "Riptide, table 1", s))
+	rest := stop.Must(restSection(root, s))
 	papers, err := task.Fill(root, paperPage, map[string]string{"riptide": riptide, "rest": rest})
 	return map[string]string{filepath.Join(root, page): text, filepath.Join(root, paperPage): papers}, err
 }

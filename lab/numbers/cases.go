@@ -14,6 +14,7 @@ import (
 
 	"ripc"
 	"ripc/codegen"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/targets"
@@ -114,18 +115,13 @@ func cases(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 }
 
 // measure takes one figure.
-func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure, error) {
+func (b bench) measure(ctx context.Context, mark figures.Mark) (_ []figures.Figure, err error) {
+	defer stop.Catch(&err)
 	o := ripc.Options{Target: b.target}
 	if b.schedule != "" {
-		var err error
-		if o.Schedules, err = ripc.ReadSchedule(b.schedule); err != nil {
-			return nil, err
-		}
+		o.Schedules = stop.Must(ripc.ReadSchedule(b.schedule))
 	}
-	r, err := ripc.Bench(ctx, ripc.BenchRequest{Path: b.model, Options: o, Threads: 1, PerLayer: b.layer != ""})
-	if err != nil {
-		return nil, err
-	}
+	r := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: b.model, Options: o, Threads: 1, PerLayer: b.layer != ""}))
 	if r.Reason != "" {
 		return nil, errors.New(r.Reason)
 	}
@@ -146,10 +142,7 @@ func (b bench) measure(ctx context.Context, mark figures.Mark) ([]figures.Figure
 	}
 	if b.size {
 		o.Emit = []codegen.Kind{codegen.SO}
-		c, err := ripc.Compile(ctx, b.model, o)
-		if err != nil {
-			return nil, err
-		}
+		c := stop.Must(ripc.Compile(ctx, b.model, o))
 		f.Values["library_bytes"], f.Values["weight_bytes"] = float64(len(c.Files[codegen.SO])),
 			float64(ripc.InspectCompiled(c).WeightBytes)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 )
@@ -40,19 +42,15 @@ func read(s *figures.Store) (numbers, error) {
 }
 
 // pages returns each page that has measured numbers.
-func pages(root string, s *figures.Store) (map[string]string, error) {
-	n, err := read(s)
-	if err != nil {
-		return nil, err
-	}
+func pages(root string, s *figures.Store) (_ map[string]string, err error) {
+	defer stop.Catch(&err)
+	n := stop.Must(read(s))
 	out := map[string]string{filepath.Join(root, "docs", "numbers.md"): n.page()}
 	for page, texts := range map[string]map[string]string{
 		"docs/kernels.md":  {"kernels": n.kernels(), "levels": n.levels()},
 		"docs/schedule.md": {"fire4": n.fire4()},
 	} {
-		if out[filepath.Join(root, page)], err = task.Fill(root, page, texts); err != nil {
-			return nil, err
-		}
+		out[filepath.Join(root, page)] = stop.Must(task.Fill(root, page, texts))
 	}
 	return out, nil
 }
@@ -79,10 +77,7 @@ func (n numbers) machine() string {
 			timed = append(timed, f.Figure)
 		}
 	}
-	var clocks []float64
-	for _, name := range networks {
-		clocks = append(clocks, n[name].Values["clock_ghz"])
-	}
+	clocks := lists.Map(networks, func(name string) float64 { return n[name].Values["clock_ghz"] })
 	return fmt.Sprintf("%s\n\n%s; %.2f GHz as `bench` measures it. One thread, default schedules. "+
 		"Times are in milliseconds, minimum / median of at least 20 runs in each round, in which all take turns.\n",
 		figures.Sources(timed), figures.Tools(timed), figures.Median(clocks))

@@ -15,6 +15,7 @@ import (
 	"ripc"
 	"ripc/engine/estimate"
 	"ripc/engine/simulate"
+	"ripc/internal/stop"
 	"ripc/internal/tools"
 	"ripc/lab/figures"
 	"ripc/lab/task"
@@ -115,58 +116,32 @@ func estimateOwn(ctx context.Context, model string, t targets.Target) (map[strin
 
 // estimateGuest estimates a run of another engine: qemu-user counts all that its process executes
 // from the call of the engine to its return.
-func (b *bench) estimateGuest(ctx context.Context, s Subject, e Entry, t targets.Target) (map[string]float64, error) {
-	est, err := estimate.For(t.Name)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "ripc-guest-")
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) estimateGuest(ctx context.Context, s Subject, e Entry, t targets.Target) (_ map[string]float64,
+	err error) {
+	defer stop.Catch(&err)
+	est := stop.Must(estimate.For(t.Name))
+	dir := stop.Must(os.MkdirTemp("", "ripc-guest-"))
 	defer os.RemoveAll(dir)
-	command, err := b.guestCommand(ctx, dir, t)
-	if err != nil {
-		return nil, err
-	}
+	command := stop.Must(b.guestCommand(ctx, dir, t))
 	file, counts := e.file(b.models()), filepath.Join(dir, "counts")
-	w, err := start(ctx, e, append(command, e.Worker, file, "1"), 1, simulate.CountVariable+"="+counts)
-	if err != nil {
-		return nil, err
-	}
+	w := stop.Must(start(ctx, e, append(command, e.Worker, file, "1"), 1, simulate.CountVariable+"="+counts))
 	if why := w.check(s, file); why != "" {
 		return nil, errors.Join(&unfitError{why}, w.stop())
 	}
 	code, err := w.count()
-	if err := errors.Join(err, w.stop()); err != nil {
-		return nil, err
-	}
-	profiles, err := simulate.ReadProfiles(counts, 1, 0, math.MaxUint64)
-	if err != nil {
-		return nil, err
-	}
-	cycles, err := est.Jobs(ctx, code, profiles)
-	if err != nil {
-		return nil, err
-	}
+	stop.Check(errors.Join(err, w.stop()))
+	profiles := stop.Must(simulate.ReadProfiles(counts, 1, 0, math.MaxUint64))
+	cycles := stop.Must(est.Jobs(ctx, code, profiles))
 	return values(cycles[0].Cycles, profiles[0].Instructions(), cycles[0].Unknown), nil
 }
 
 // guestCommand returns the command of a worker on a board, without its arguments. It makes in dir
 // the counter, and a root folder with the files of Linux that describe the board's core.
-func (b *bench) guestCommand(ctx context.Context, dir string, t targets.Target) ([]string, error) {
-	qemu, err := tools.Find("to run engines for "+t.Arch, simulate.InstallQemu, "qemu-"+t.Arch)
-	if err != nil {
-		return nil, err
-	}
-	counter, err := simulate.Counter(ctx, qemu)
-	if err != nil {
-		return nil, err
-	}
-	base, err := filepath.Abs(b.dir)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) guestCommand(ctx context.Context, dir string, t targets.Target) (_ []string, err error) {
+	defer stop.Catch(&err)
+	qemu := stop.Must(tools.Find("to run engines for "+t.Arch, simulate.InstallQemu, "qemu-"+t.Arch))
+	counter := stop.Must(simulate.Counter(ctx, qemu))
+	base := stop.Must(filepath.Abs(b.dir))
 	arm, root := filepath.Join(base, arm64), filepath.Join(dir, "root")
 	c := cores()[t.CPU]
 	const cpus = "sys/devices/system/cpu"
@@ -178,17 +153,11 @@ func (b *bench) guestCommand(ctx context.Context, dir string, t targets.Target) 
 			"CPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: %#x\nCPU revision\t: 0\n", c.implementer, c.part),
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			return nil, err
-		}
+		stop.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+		stop.Check(os.WriteFile(path, []byte(text), 0o700))
 	}
 	for _, name := range []string{"lib", "usr"} {
-		if err := os.Symlink(filepath.Join(arm, name), filepath.Join(root, name)); err != nil {
-			return nil, err
-		}
+		stop.Check(os.Symlink(filepath.Join(arm, name), filepath.Join(root, name)))
 	}
 	return []string{qemu, "-cpu", t.QemuCPU, "-plugin", filepath.Join(dir, "count.so"), "-L", root,
 		"-E", "PYTHONPATH=" + filepath.Join(arm, "wheels"), filepath.Join(arm, "usr/bin/python3"),

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/measure"
 	"ripc/measure/limits"
@@ -36,14 +38,9 @@ func (b *bench) command(e Entry, threads int) []string {
 // measure measures the entries of a subject: all are loaded, and then take turns with the kernels
 // of the limits. Between its turns a process is stopped.
 func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figures.Figure, err error) {
-	host, err := targets.Host()
-	if err != nil {
-		return nil, err
-	}
-	set, err := limits.Open(ctx, host)
-	if err != nil {
-		return nil, err
-	}
+	defer stop.Catch(&err)
+	host := stop.Must(targets.Host())
+	set := stop.Must(limits.Open(ctx, host))
 	var ws []*worker
 	defer func() {
 		for _, w := range ws {
@@ -57,18 +54,13 @@ func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figu
 		all = append(all, f)
 	}
 	for _, e := range s.Entries {
-		w, why, err := b.load(ctx, s, e, threads, ws)
-		if err != nil {
-			return nil, err
-		}
+		w, why := stop.Must2(b.load(ctx, s, e, threads, ws))
 		if why != "" {
 			add(s.Name, e.Engine, figures.Figure{Why: why})
 			continue
 		}
 		ws = append(ws, w)
-		if err := w.hold(); err != nil {
-			return nil, err
-		}
+		stop.Check(w.hold())
 	}
 	rates := make([][]limits.Rate, len(set.Kernels))
 	for range b.turns {
@@ -76,9 +68,7 @@ func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figu
 			rates[i] = append(rates[i], set.Measure(i, threads, 3))
 		}
 		for _, w := range ws {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
+			stop.Check(ctx.Err())
 			if err := w.turn(b.time); err != nil {
 				return nil, fmt.Errorf("%s: %w", w.entry.Engine, err)
 			}
@@ -95,26 +85,17 @@ func (b *bench) measure(ctx context.Context, s Subject, threads int) (all []figu
 
 // turn lets a worker run for about the given time, at least once. A quarter of it goes before, to
 // bring its data back to the caches.
-func (w *worker) turn(long time.Duration) error {
-	if err := w.release(); err != nil {
-		return err
-	}
+func (w *worker) turn(long time.Duration) (err error) {
+	defer stop.Catch(&err)
+	stop.Check(w.release())
 	if w.one == 0 { // the first runs of all
-		first, err := w.run(2)
-		if err != nil {
-			return err
-		}
+		first := stop.Must(w.run(2))
 		w.one = max(time.Microsecond, first[1])
 	}
 	if n := int(long / 4 / w.one); n > 0 {
-		if _, err := w.run(n); err != nil {
-			return err
-		}
+		stop.Must(w.run(n))
 	}
-	times, err := w.run(max(1, int(long/w.one)))
-	if err != nil {
-		return err
-	}
+	times := stop.Must(w.run(max(1, int(long/w.one))))
 	w.times = append(w.times, times...)
 	w.one = max(time.Microsecond, slices.Min(w.times))
 	return w.hold()
@@ -122,10 +103,7 @@ func (w *worker) turn(long time.Duration) error {
 
 // values returns the shortest and the middle time of a worker, and its products.
 func (w *worker) values() map[string]float64 {
-	var ms []float64
-	for _, t := range w.times {
-		ms = append(ms, float64(t.Nanoseconds())/1e6)
-	}
+	ms := lists.Map(w.times, func(t time.Duration) float64 { return float64(t.Nanoseconds()) / 1e6 })
 	v := map[string]float64{"min_ms": slices.Min(ms), "median_ms": figures.Median(ms), "runs": float64(len(ms))}
 	for limit, n := range w.Products {
 		v[limit+products] = float64(n)

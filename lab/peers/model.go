@@ -15,6 +15,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"ripc/internal/stop"
 	"ripc/measure"
 	"ripc/runtime/npy"
 )
@@ -95,10 +96,8 @@ func (b *bench) readLabels() ([]float64, error) {
 
 // compareOn measures a model with a number of threads; ripc comes first.
 func (b *bench) compareOn(ctx context.Context, model string, threads int) (all []compared, err error) {
-	scratch, err := os.MkdirTemp("", "ripc-compare-")
-	if err != nil {
-		return nil, err
-	}
+	defer stop.Catch(&err)
+	scratch := stop.Must(os.MkdirTemp("", "ripc-compare-"))
 	defer os.RemoveAll(scratch)
 	var ws []*worker
 	defer func() {
@@ -135,9 +134,7 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 		if all[i].rows, err = w.answersFor(b.inputs, filepath.Join(scratch, "outputs.npy")); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Engine, err)
 		}
-		if err := w.hold(); err != nil {
-			return nil, err
-		}
+		stop.Check(w.hold())
 	}
 	for range b.turns {
 		for _, w := range ws {
@@ -153,18 +150,13 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 }
 
 // answersFor returns a row of outputs for each input; without inputs the sample of the greeting.
-func (w *worker) answersFor(inputs []string, scratch string) ([][]float64, error) {
+func (w *worker) answersFor(inputs []string, scratch string) (_ [][]float64, err error) {
+	defer stop.Catch(&err)
 	if len(inputs) == 0 {
 		return [][]float64{w.Sample}, nil
 	}
-	a, err := w.outputs(inputs, scratch)
-	if err != nil {
-		return nil, err
-	}
-	numbers, err := a.Float64s()
-	if err != nil {
-		return nil, err
-	}
+	a := stop.Must(w.outputs(inputs, scratch))
+	numbers := stop.Must(a.Float64s())
 	return slices.Collect(slices.Chunk(numbers, len(numbers)/a.Shape[0])), nil
 }
 

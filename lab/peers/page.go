@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/measure/limits"
@@ -23,10 +24,7 @@ type results struct {
 
 // threads are the numbers of threads that were measured, in order.
 func (r *results) threads() []int {
-	var ns []int
-	for _, f := range r.Latest() {
-		ns = append(ns, f.Threads)
-	}
+	ns := lists.Map(r.Latest(), func(f *figures.Figure) int { return f.Threads })
 	slices.Sort(ns)
 	return slices.Compact(ns)
 }

@@ -14,6 +14,8 @@ import (
 
 	"ripc"
 	"ripc/codegen"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/lower/layout"
 	"ripc/runtime"
 	"ripc/runtime/describe"
@@ -42,7 +44,8 @@ func limitOf(l describe.Layer) string {
 }
 
 // serve is ripc's worker: it compiles a model for this machine and runs it as orders say.
-func serve(ctx context.Context, model string, threads int, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, model string, threads int, in io.Reader, out io.Writer) (err error) {
+	defer stop.Catch(&err)
 	answer := json.NewEncoder(out)
 	s, d, err := session(ctx, model, threads)
 	if err != nil {
@@ -51,32 +54,20 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 	if err := s.Run(ctx); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}
-	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs()}
-	for _, t := range d.Inputs {
-		g.Inputs = append(g.Inputs, t.Shape)
-	}
-	for _, t := range d.Outputs {
-		g.Outputs = append(g.Outputs, t.Shape)
-	}
+	shape := func(t describe.Tensor) []int { return t.Shape }
+	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs(),
+		Inputs: lists.Map(d.Inputs, shape), Outputs: lists.Map(d.Outputs, shape)}
 	if g.Sample, err = sample(d.Outputs[0], s.Output(0)); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}
-	if err := answer.Encode(g); err != nil {
-		return err
-	}
+	stop.Check(answer.Encode(g))
 	orders := bufio.NewScanner(in)
 	for orders.Scan() {
 		var o order
-		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
-			return err
-		}
+		stop.Check(json.Unmarshal(orders.Bytes(), &o))
 		if len(o.Inputs) > 0 {
-			if err := apply(ctx, s, d, o); err != nil {
-				return err
-			}
-			if err := answer.Encode(struct{}{}); err != nil {
-				return err
-			}
+			stop.Check(apply(ctx, s, d, o))
+			stop.Check(answer.Encode(struct{}{}))
 			continue
 		}
 		r := report{NS: make([]int64, o.Runs)}
@@ -88,32 +79,20 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 				return err
 			}
 		}
-		if err := answer.Encode(r); err != nil {
-			return err
-		}
+		stop.Check(answer.Encode(r))
 	}
 	return orders.Err()
 }
 
 // session compiles and loads a model, with the picture as its input.
-func session(ctx context.Context, model string, threads int) (*runtime.Session, *describe.Artifact, error) {
-	c, err := ripc.Compile(ctx, model, ripc.Options{Emit: []codegen.Kind{codegen.SO}})
-	if err != nil {
-		return nil, nil, err
-	}
-	dir, err := os.MkdirTemp("", "ripc-bench-")
-	if err != nil {
-		return nil, nil, err
-	}
+func session(ctx context.Context, model string, threads int) (_ *runtime.Session, _ *describe.Artifact, err error) {
+	defer stop.Catch(&err)
+	c := stop.Must(ripc.Compile(ctx, model, ripc.Options{Emit: []codegen.Kind{codegen.SO}}))
+	dir := stop.Must(os.MkdirTemp("", "ripc-bench-"))
 	defer os.RemoveAll(dir) // mapped files stay
 	file := filepath.Join(dir, "model.so")
-	if err := os.WriteFile(file, c.Files[codegen.SO], 0o600); err != nil {
-		return nil, nil, err
-	}
-	m, err := runtime.Load(file)
-	if err != nil {
-		return nil, nil, err
-	}
+	stop.Check(os.WriteFile(file, c.Files[codegen.SO], 0o600))
+	m := stop.Must(runtime.Load(file))
 	s, err := m.NewSession(threads)
 	if err != nil {
 		return nil, nil, errors.Join(err, m.Close())
@@ -213,16 +192,14 @@ func nhwc(t describe.Tensor, i int) int {
 
 // apply runs the session on each element of the files o.Inputs, and writes its first output for
 // each.
-func apply(ctx context.Context, s *runtime.Session, d *describe.Artifact, o order) error {
+func apply(ctx context.Context, s *runtime.Session, d *describe.Artifact, o order) (err error) {
+	defer stop.Catch(&err)
 	if len(o.Inputs) != len(d.Inputs) {
 		return fmt.Errorf("the network has %d inputs, and there are %d files", len(d.Inputs), len(o.Inputs))
 	}
 	var files []*npy.Array
 	for i, name := range o.Inputs {
-		x, err := npy.ReadFile(name)
-		if err != nil {
-			return err
-		}
+		x := stop.Must(npy.ReadFile(name))
 		if x.DType != d.Inputs[i].DType || len(x.Shape) == 0 || len(x.Data) != x.Shape[0]*len(s.Input(i)) {
 			return fmt.Errorf("%s has %s %v, and the network reads %s %v", name, x.DType, x.Shape, d.Inputs[i].DType,
 				d.Inputs[i].Shape)
@@ -238,13 +215,8 @@ func apply(ctx context.Context, s *runtime.Session, d *describe.Artifact, o orde
 			n := len(s.Input(i))
 			copy(s.Input(i), x.Data[row*n:][:n])
 		}
-		if err := s.Run(ctx); err != nil {
-			return err
-		}
-		numbers, err := (&npy.Array{DType: d.Outputs[0].DType, Data: s.Output(0)}).Float64s()
-		if err != nil {
-			return err
-		}
+		stop.Check(s.Run(ctx))
+		numbers := stop.Must((&npy.Array{DType: d.Outputs[0].DType, Data: s.Output(0)}).Float64s())
 		for _, v := range numbers {
 			all = append(all, float32(v))
 		}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"ripc/internal/stop"
 	"ripc/runtime/npy"
 )
 
@@ -62,7 +63,8 @@ type worker struct {
 
 // start starts a worker and waits until it has run its model once. An engine that cannot run it is
 // an *unfitError.
-func start(ctx context.Context, e Entry, command []string, threads int, variables ...string) (*worker, error) {
+func start(ctx context.Context, e Entry, command []string, threads int, variables ...string) (_ *worker, err error) {
+	defer stop.Catch(&err)
 	w := &worker{entry: e, errors: &bytes.Buffer{}}
 	w.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
 	w.cmd.Env = append(append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads), "PYTHONDONTWRITEBYTECODE=1",
@@ -70,19 +72,11 @@ func start(ctx context.Context, e Entry, command []string, threads int, variable
 	w.cmd.Stderr = w.errors
 	// A signal from the terminal is for the parent, which then ends its workers.
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var err error
-	if w.in, err = w.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+	w.in = stop.Must(w.cmd.StdinPipe())
+	out := stop.Must(w.cmd.StdoutPipe())
 	w.out = bufio.NewScanner(out)
 	w.out.Buffer(nil, 1<<24)
-	if err := w.cmd.Start(); err != nil {
-		return nil, err
-	}
+	stop.Check(w.cmd.Start())
 	err = w.answer(&w.greeting)
 	if err == nil && w.Error != "" {
 		err = &unfitError{w.Error}

@@ -22,6 +22,7 @@ import (
 	"ripc"
 	"ripc/autotune/records"
 	"ripc/examples/networks/zoo"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/targets"
@@ -71,24 +72,13 @@ func Task() *task.Task {
 }
 
 // tune does a run, as far as its measurements are not in the folder, and packs the records.
-func (r run) tune(ctx context.Context, mark figures.Mark) ([]figures.Figure, error) {
-	n, err := zoo.Find(r.Network)
-	if err != nil {
-		return nil, err
-	}
-	path, err := n.Write(dir)
-	if err != nil {
-		return nil, err
-	}
-	t, err := targets.Lookup(r.Target)
-	if err != nil {
-		return nil, err
-	}
-	res, err := ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target}, Runner: r.Runner,
-		Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true})
-	if err != nil {
-		return nil, err
-	}
+func (r run) tune(ctx context.Context, mark figures.Mark) (_ []figures.Figure, err error) {
+	defer stop.Catch(&err)
+	n := stop.Must(zoo.Find(r.Network))
+	path := stop.Must(n.Write(dir))
+	t := stop.Must(targets.Lookup(r.Target))
+	res := stop.Must(ripc.Tune(ctx, ripc.TuneRequest{Path: path, Options: ripc.Options{Target: r.Target},
+		Runner: r.Runner, Records: file(r.Target), Trials: r.Trials, Seed: seed, Alone: true}))
 	if !t.Native() {
 		mark = mark.Estimated(t.CPU)
 	}
@@ -102,15 +92,10 @@ func file(target string) string { return filepath.Join(dir, target+".records") }
 
 // pack writes the records of all targets. Those of a target without measurements in the folder stay
 // as they are.
-func pack() error {
-	old, _, err := unpack(packed)
-	if err != nil {
-		return err
-	}
-	rs, err := runs()
-	if err != nil {
-		return err
-	}
+func pack() (err error) {
+	defer stop.Catch(&err)
+	old, _ := stop.Must2(unpack(packed))
+	rs := stop.Must(runs())
 	var sets []*records.Set
 	seen := map[string]bool{}
 	for _, r := range rs {
@@ -122,39 +107,27 @@ func pack() error {
 			return x.Target != r.Target
 		})}
 		if _, err := os.Stat(file(r.Target)); !errors.Is(err, fs.ErrNotExist) {
-			if s, err = records.Load(file(r.Target)); err != nil {
-				return err
-			}
+			s = stop.Must(records.Load(file(r.Target)))
 		}
 		sets = append(sets, s)
 	}
-	all, err := records.Merge(sets...)
-	if err != nil {
-		return err
-	}
-	text, err := packedText(all)
-	if err != nil {
-		return err
-	}
+	all := stop.Must(records.Merge(sets...))
+	text := stop.Must(packedText(all))
 	return os.WriteFile(packed, text, 0o644)
 }
 
 // packedText has of each kernel the default schedule and the best one, without the samples: the
 // same bytes for the same records.
-func packedText(all *records.Set) ([]byte, error) {
+func packedText(all *records.Set) (_ []byte, err error) {
+	defer stop.Catch(&err)
 	s := all.Prune(1)
 	s.Foreign = nil
 	for i := range s.Records {
 		s.Records[i].Result.Samples = nil
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(s.Write(z), z.Close()); err != nil {
-		return nil, err
-	}
+	z := stop.Must(gzip.NewWriterLevel(&b, gzip.BestCompression))
+	stop.Check(errors.Join(s.Write(z), z.Close()))
 	return b.Bytes(), nil
 }
 
@@ -173,15 +146,10 @@ func unpack(path string) (*records.Set, int, error) {
 }
 
 // pages returns docs/shipped-records.md.
-func pages(root string, s *figures.Store) (map[string]string, error) {
-	set, size, err := unpack(filepath.Join(root, packed))
-	if err != nil {
-		return nil, err
-	}
-	rs, err := runs()
-	if err != nil {
-		return nil, err
-	}
+func pages(root string, s *figures.Store) (_ map[string]string, err error) {
+	defer stop.Catch(&err)
+	set, size := stop.Must2(unpack(filepath.Join(root, packed)))
+	rs := stop.Must(runs())
 	text := pageOf(set, size)
 	var all []*figures.Figure
 	for _, r := range rs {

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ripc/codegen/llvm/toolchain"
+	"ripc/internal/stop"
 	"ripc/internal/svg"
 	"ripc/lab/figures"
 	"ripc/measure"
@@ -79,32 +80,22 @@ func (t *Task) File() string { return filepath.Join(cmp.Or(t.Dir, Data), t.Name+
 func (t *Task) Committed() bool { return t.Dir == "" }
 
 // Run measures a task and writes its pages.
-func (t *Task) Run(ctx context.Context, o Options, out io.Writer) error {
+func (t *Task) Run(ctx context.Context, o Options, out io.Writer) (err error) {
+	defer stop.Catch(&err)
 	var only *regexp.Regexp
 	if o.Only != "" {
-		var err error
-		if only, err = regexp.Compile(o.Only); err != nil {
-			return err
-		}
+		only = stop.Must(regexp.Compile(o.Only))
 	}
 	file := cmp.Or(o.Store, t.File())
-	s, err := figures.Open(file)
-	if err != nil {
-		return err
-	}
+	s := stop.Must(figures.Open(file))
 	if !o.Page {
-		cases, err := t.cases(ctx, only)
-		if err != nil {
-			return err
-		}
+		cases := stop.Must(t.cases(ctx, only))
 		if t.Before != nil {
 			if done, err := t.Before(ctx, only, out); err != nil || done {
 				return err
 			}
 		}
-		if err := t.measure(ctx, s, cases, o); err != nil {
-			return err
-		}
+		stop.Check(t.measure(ctx, s, cases, o))
 	}
 	if file != t.File() {
 		return nil
@@ -143,16 +134,11 @@ func (t *Task) cases(ctx context.Context, only *regexp.Regexp) (some []Case, err
 }
 
 // measure measures the cases that have no figures yet.
-func (t *Task) measure(ctx context.Context, s *figures.Store, cases []Case, o Options) error {
-	tool, err := t.tool(ctx)
-	if err != nil {
-		return err
-	}
+func (t *Task) measure(ctx context.Context, s *figures.Store, cases []Case, o Options) (err error) {
+	defer stop.Catch(&err)
+	tool := stop.Must(t.tool(ctx))
 	mark := figures.Now(tool, t.Code...)
-	fresh, err := s.Fresh(t.Code...)
-	if err != nil {
-		return err
-	}
+	fresh := stop.Must(s.Fresh(t.Code...))
 	known := func(f figures.Figure) bool {
 		switch {
 		case o.Anew || f.CPU != mark.CPU && !f.Simulated():
@@ -187,28 +173,20 @@ func (t *Task) measure(ctx context.Context, s *figures.Store, cases []Case, o Op
 					fs[i].Mark = mark
 				}
 			}
-			if err := s.Append(fs...); err != nil {
-				return err
-			}
+			stop.Check(s.Append(fs...))
 		}
 	}
 	return nil
 }
 
 // tool names the system and the versions of the tools.
-func (t *Task) tool(ctx context.Context) (string, error) {
-	tools, err := toolchain.Find()
-	if err != nil {
-		return "", err
-	}
+func (t *Task) tool(ctx context.Context) (_ string, err error) {
+	defer stop.Catch(&err)
+	tools := stop.Must(toolchain.Find())
 	words := []string{fmt.Sprintf("%d cores", runtime.NumCPU()), measure.System(), "LLVM " + tools.Version(),
 		runtime.Version()}
 	if t.Versions != nil {
-		more, err := t.Versions(ctx)
-		if err != nil {
-			return "", err
-		}
-		words = append(words, more...)
+		words = append(words, stop.Must(t.Versions(ctx))...)
 	}
 	return strings.Join(words, ", "), nil
 }

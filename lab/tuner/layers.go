@@ -8,6 +8,7 @@ import (
 	"ripc/autotune/space"
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/stop"
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/lower/ops"
@@ -45,15 +46,10 @@ type layer struct {
 }
 
 // open makes the layer of a row.
-func (r row) open() (*layer, error) {
-	t, err := targets.Lookup(r.Target)
-	if err != nil {
-		return nil, err
-	}
-	by, err := layout.ParseAlgorithm(r.Algorithm)
-	if err != nil {
-		return nil, err
-	}
+func (r row) open() (_ *layer, err error) {
+	defer stop.Catch(&err)
+	t := stop.Must(targets.Lookup(r.Target))
+	by := stop.Must(layout.ParseAlgorithm(r.Algorithm))
 	a := &graph.FusedConv{KH: r.Window, KW: r.Window, SH: 1, SW: 1, In: r.In, Out: r.Out, Groups: r.Groups}
 	p := r.Window / 2
 	a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: p, Bottom: p, Left: p, Right: p}

@@ -12,6 +12,7 @@ import (
 
 	"ripc/autotune/search"
 	"ripc/autotune/space"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/meter"
 	"ripc/lab/task"
@@ -61,24 +62,13 @@ type reference struct {
 
 // measure runs the searches on a layer.
 func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []figures.Figure, err error) {
-	l, err := r.open()
-	if err != nil {
-		return nil, err
-	}
-	store, err := figures.Open("build/tuner/" + r.Name + ".jsonl")
-	if err != nil {
-		return nil, err
-	}
-	on, err := meter.Open(ctx, l.space.Task.Target)
-	if err != nil {
-		return nil, err
-	}
+	defer stop.Catch(&err)
+	l := stop.Must(r.open())
+	store := stop.Must(figures.Open("build/tuner/" + r.Name + ".jsonl"))
+	on := stop.Must(meter.Open(ctx, l.space.Task.Target))
 	defer func() { err = errors.Join(err, on.Close()) }()
 	c := &costs{layer: l, Meter: on, store: store}
-	ref, err := s.reference(ctx, l, c)
-	if err != nil {
-		return nil, err
-	}
+	ref := stop.Must(s.reference(ctx, l, c))
 	if !on.Target.Native() {
 		m = m.Estimated(on.Target.CPU)
 	}
@@ -90,9 +80,7 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []fi
 		for seed := range uint64(s.seeds) {
 			curve := ref.random(seed+1, s.trials)
 			if name != search.Random {
-				if curve, err = s.search(ctx, l, c, ref.def, name, seed+1); err != nil {
-					return nil, err
-				}
+				curve = stop.Must(s.search(ctx, l, c, ref.def, name, seed+1))
 			}
 			f.Curves = append(f.Curves, curve)
 		}
@@ -103,18 +91,12 @@ func (s *settings) measure(ctx context.Context, r row, m figures.Mark) (all []fi
 
 // reference measures the default and points that are drawn at random, as far as their costs are not
 // known.
-func (s *settings) reference(ctx context.Context, l *layer, c *costs) (*reference, error) {
-	d, err := l.space.Default()
-	if err != nil {
-		return nil, err
-	}
+func (s *settings) reference(ctx context.Context, l *layer, c *costs) (_ *reference, err error) {
+	defer stop.Catch(&err)
+	d := stop.Must(l.space.Default())
 	ref := &reference{}
-	if ref.points, err = l.points(ctx, s.points); err != nil {
-		return nil, err
-	}
-	if ref.costs, err = c.costAll(ctx, append(ref.points, d)...); err != nil {
-		return nil, err
-	}
+	ref.points = stop.Must(l.points(ctx, s.points))
+	ref.costs = stop.Must(c.costAll(ctx, append(ref.points, d)...))
 	ref.def = ref.costs[len(ref.points)]
 	ref.best = ref.def
 	for _, cost := range ref.costs {
@@ -165,32 +147,21 @@ func (r *reference) random(seed uint64, trials int) []float64 {
 
 // search is the curve of a search: the lowest cost after each trial. Trial 0 is the default.
 func (s *settings) search(ctx context.Context, l *layer, c *costs, def float64, name string,
-	seed uint64) ([]float64, error) {
-	find, err := search.New(name, l.space, seed)
-	if err != nil {
-		return nil, err
-	}
-	d, err := l.space.Default()
-	if err != nil {
-		return nil, err
-	}
+	seed uint64) (_ []float64, err error) {
+	defer stop.Catch(&err)
+	find := stop.Must(search.New(name, l.space, seed))
+	d := stop.Must(l.space.Default())
 	best := def
 	curve := []float64{best}
 	// a tuner proposes a batch while the one before is under way
 	known, under := []search.Outcome{{Candidate: d, Cost: def}}, []search.Outcome(nil)
 	for len(curve) <= s.trials {
 		find.Tell(known)
-		xs, err := find.Propose(ctx, min(batch, s.trials+1-len(curve)))
-		if err != nil {
-			return nil, err
-		}
+		xs := stop.Must(find.Propose(ctx, min(batch, s.trials+1-len(curve))))
 		if len(xs) == 0 {
 			break
 		}
-		found, err := c.costAll(ctx, xs...)
-		if err != nil {
-			return nil, err
-		}
+		found := stop.Must(c.costAll(ctx, xs...))
 		known, under = under, nil
 		for i, x := range xs {
 			under = append(under, search.Outcome{Candidate: x, Cost: found[i], Failed: found[i] == 0})

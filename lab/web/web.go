@@ -20,6 +20,7 @@ import (
 
 	"ripc"
 	"ripc/codegen"
+	"ripc/internal/stop"
 	"ripc/lab/figures"
 	"ripc/lab/networks"
 	"ripc/lab/task"
@@ -77,19 +78,15 @@ func Task() *task.Task {
 }
 
 // prepare asks Node for relaxed SIMD, installs onnxruntime-web if npm can, and returns versions.
-func (r *runner) prepare(ctx context.Context) ([]string, error) {
-	version, err := output(ctx, "node", "--version")
-	if err != nil {
-		return nil, err
-	}
+func (r *runner) prepare(ctx context.Context) (_ []string, err error) {
+	defer stop.Catch(&err)
+	version := stop.Must(output(ctx, "node", "--version"))
 	const relaxed = "--experimental-wasm-relaxed-simd" // newer versions have it, and no such flag
 	if _, err := output(ctx, "node", relaxed, "--version"); err == nil {
 		r.flags = []string{relaxed}
 	}
 	versions := []string{"Node " + strings.TrimSpace(version)}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
+	stop.Check(os.MkdirAll(dir, 0o755))
 	if r.python, _ = networks.FindPeer(ctx); r.python != "" {
 		if _, err := output(ctx, "npm", "install", "--no-save", "--ignore-scripts", "--prefix", dir, peer); err == nil {
 			r.hasPeer, versions = true, append(versions, peer)
@@ -120,34 +117,23 @@ type times struct {
 
 // measure measures a model in one run of Node, which takes turns with onnxruntime-web, and native
 // code before and after.
-func (r *runner) measure(ctx context.Context, model string) ([]figures.Figure, error) {
-	c, err := ripc.Compile(ctx, model, ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
-	if err != nil {
-		return nil, err
-	}
+func (r *runner) measure(ctx context.Context, model string) (_ []figures.Figure, err error) {
+	defer stop.Catch(&err)
+	c := stop.Must(ripc.Compile(ctx, model, ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}}))
 	own := filepath.Join(dir, strings.TrimSuffix(filepath.Base(model), ".json"))
-	if err := unpack(c.Files[codegen.NPM], own); err != nil {
-		return nil, err
-	}
+	stop.Check(unpack(c.Files[codegen.NPM], own))
 	run := filepath.Join(dir, "run.mjs")
-	if err := os.WriteFile(run, []byte(script), 0o644); err != nil {
-		return nil, err
-	}
+	stop.Check(os.WriteFile(run, []byte(script), 0o644))
 	args := append(r.flags, run, "20", filepath.Join(own, "package"))
 	if r.hasPeer {
 		onnx := filepath.Join(dir, "float.onnx")
-		if err := networks.WriteTwin(ctx, r.python, model, onnx); err != nil {
-			return nil, err
-		}
+		stop.Check(networks.WriteTwin(ctx, r.python, model, onnx))
 		args = append(args, onnx)
 	}
 	v := map[string]float64{"max_load": measure.Load()}
 	for range 2 {
-		b, err := ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: ripc.Options{Target: native}, Threads: 1,
-			PerLayer: true})
-		if err != nil {
-			return nil, err
-		}
+		b := stop.Must(ripc.Bench(ctx, ripc.BenchRequest{Path: model, Options: ripc.Options{Target: native}, Threads: 1,
+			PerLayer: true}))
 		least(v, "min_native_ms", *b.MinMS)
 		binary := 0.0
 		for _, l := range b.Layers {
@@ -159,23 +145,15 @@ func (r *runner) measure(ctx context.Context, model string) ([]figures.Figure, e
 		if v["min_node_ms"] > 0 {
 			break
 		}
-		text, err := output(ctx, "node", args...)
-		if err != nil {
-			return nil, err
-		}
+		text := stop.Must(output(ctx, "node", args...))
 		var t times
-		if err := json.Unmarshal([]byte(text), &t); err != nil {
-			return nil, err
-		}
+		stop.Check(json.Unmarshal([]byte(text), &t))
 		v["min_node_ms"] = t.Network
 		v["min_node_binary_ms"], v["min_node_float_ms"] = t.Kinds["binary"], t.Kinds["float"]
 		if r.hasPeer {
 			v["min_onnxruntime_ms"] = t.Peer
 		}
-		size, err := os.Stat(filepath.Join(own, "package", t.Target+".wasm"))
-		if err != nil {
-			return nil, err
-		}
+		size := stop.Must(os.Stat(filepath.Join(own, "package", t.Target+".wasm")))
 		v["module_bytes"] = float64(size.Size())
 	}
 	return []figures.Figure{{Values: v}}, nil
@@ -189,11 +167,9 @@ func least(v map[string]float64, name string, ms float64) {
 }
 
 // unpack writes the files of a package below a folder.
-func unpack(pack []byte, to string) error {
-	zip, err := gzip.NewReader(bytes.NewReader(pack))
-	if err != nil {
-		return err
-	}
+func unpack(pack []byte, to string) (err error) {
+	defer stop.Catch(&err)
+	zip := stop.Must(gzip.NewReader(bytes.NewReader(pack)))
 	for in := tar.NewReader(zip); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -202,14 +178,9 @@ func unpack(pack []byte, to string) error {
 		if err != nil {
 			return err
 		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			return err
-		}
+		data := stop.Must(io.ReadAll(in))
 		path := filepath.Join(to, filepath.FromSlash(h.Name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
-			return err
-		}
+		stop.Check(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)))
 	}
 }
 

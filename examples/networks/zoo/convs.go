@@ -10,6 +10,7 @@ import (
 	"ripc/importer/ripcjson"
 	"ripc/internal/refnet"
 	"ripc/internal/safetensors"
+	"ripc/internal/stop"
 )
 
 // convLayer is a single layer to measure: 3x3, stride 1, same padding, as many channels out as in.
@@ -32,7 +33,8 @@ func writeConvs(dir string) error {
 	return nil
 }
 
-func writeConv(dir string, l convLayer, bits int) error {
+func writeConv(dir string, l convLayer, bits int) (err error) {
+	defer stop.Catch(&err)
 	name := fmt.Sprintf("%s_n%d_unipolar", l.name, bits)
 	m := &model{Name: name, Outputs: []string{"y"}}
 	m.Inputs = []attrs{{"name": "x", "dtype": "u32", "packed": true, "encoding": "unipolar", "bits": bits,
@@ -42,18 +44,10 @@ func writeConv(dir string, l convLayer, bits int) error {
 		"weight_scale": "mean"}, "x")
 	m.add("norm", "shift_norm", attrs{"mode": "riptide", "bits": bits}, "conv")
 	m.add("y", "bitpack", nil, "norm")
-	text, err := m.text()
-	if err != nil {
-		return err
-	}
+	text := stop.Must(m.text())
 	path := filepath.Join(dir, name+".json")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return err
-	}
-	g, err := ripcjson.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return nil, nil })
-	if err != nil {
-		return err
-	}
+	stop.Check(os.WriteFile(path, text, 0o644))
+	g := stop.Must(ripcjson.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return nil, nil }))
 	analyticStatistics(g, bits)
 	norm := g.Nodes[1]
 	return safetensors.WriteFile(filepath.Join(dir, name+".safetensors"), map[string]safetensors.Tensor{

@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/refnet"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -39,7 +40,8 @@ type watcher func(n *graph.Node, x []*refnet.Tensor) error
 
 // forward computes the network on its first input. before, if not nil, sees each node and its first
 // input before it is computed, and may set the node's weights; after sees the result.
-func (e *evaluator) forward(in [][]float32, before, after watcher) error {
+func (e *evaluator) forward(in [][]float32, before, after watcher) (err error) {
+	defer stop.Catch(&err)
 	vals := make([]map[string]*refnet.Tensor, len(in))
 	for i, f := range in {
 		x := refnet.New(e.g.Value(e.g.Inputs[0]))
@@ -54,14 +56,9 @@ func (e *evaluator) forward(in [][]float32, before, after watcher) error {
 	}
 	for i, n := range e.g.Nodes {
 		if before != nil && len(n.Inputs) > 0 {
-			if err := before(n, all(n.Inputs[0])); err != nil {
-				return err
-			}
+			stop.Check(before(n, all(n.Inputs[0])))
 		}
-		rule, err := e.rule(n)
-		if err != nil {
-			return err
-		}
+		rule := stop.Must(e.rule(n))
 		var wg sync.WaitGroup
 		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 		for _, v := range vals {
@@ -73,9 +70,7 @@ func (e *evaluator) forward(in [][]float32, before, after watcher) error {
 		}
 		wg.Wait()
 		if after != nil {
-			if err := after(n, all(n.Output)); err != nil {
-				return err
-			}
+			stop.Check(after(n, all(n.Output)))
 		}
 		for _, in := range n.Inputs {
 			if e.lastUse[in] == i {

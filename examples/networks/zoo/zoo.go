@@ -17,6 +17,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/ripcjson"
 	"ripc/internal/safetensors"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -140,23 +141,15 @@ const calibrationPictures = 6
 // Write writes the network into a folder: NAME.json, and a safetensors file of statistics, which
 // are taken layer by layer on random pictures. It returns the path of NAME.json.
 func (n Network) Write(dir string) (path string, err error) {
+	defer stop.Catch(&err)
 	m := n.model()
-	text, err := m.text()
-	if err != nil {
-		return "", err
-	}
+	text := stop.Must(m.text())
 	path = filepath.Join(dir, n.Name+".json")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return "", err
-	}
-	g, err := ripcjson.Parse(path, text, func(string) (map[string]safetensors.Tensor, error) { return m.stored, nil })
-	if err != nil {
-		return "", err
-	}
+	stop.Check(os.WriteFile(path, text, 0o644))
+	stored := func(string) (map[string]safetensors.Tensor, error) { return m.stored, nil }
+	g := stop.Must(ripcjson.Parse(path, text, stored))
 	cal := &calibrator{g: g, index: graph.NewIndex(g), e: newEvaluator(g), stored: m.stored}
-	if err := cal.e.forward(n.pictures(calibrationPictures, 1000), cal.visit, nil); err != nil {
-		return "", err
-	}
+	stop.Check(cal.e.forward(n.pictures(calibrationPictures, 1000), cal.visit, nil))
 	if cal.worst > 1.5 {
 		return "", fmt.Errorf("%s: |mean|/S is up to %.2f, and Riptide's formula clips it at 1", path, cal.worst)
 	}

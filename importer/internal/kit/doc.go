@@ -17,12 +17,10 @@
 //	Levels                                    integers behind the floats that they stand for.
 //
 // A fault of the file ends the reading of a node at once. The function that finds it panics with an
-// error. A reader calls Try for each node, and Try returns that error. So the functions between the
-// two pass on no errors:
+// error, as package stop has it, and a reader calls stop.Try for each node:
 //
-//	err := kit.Try(func() { outs = op.lower(n) })
+//	err := stop.Try(func() { outs = op.lower(n) })
 //
-// Check and Must panic with the errors of functions that return them. Read is Try for a whole file.
 // Try also serves a layer with a second form: if the first one fails, such as a layer of integers
 // with too large sums, the second one is tried.
 package kit

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 )
 
 // Kit appends layers to the graph of a file. Its functions are the reader's.
@@ -179,18 +180,10 @@ func Identity(n int) []int {
 
 // Permuted is list in another order: element d of the result is element perm[d] of list.
 func Permuted(list, perm []int) []int {
-	out := make([]int, len(perm))
-	for d, p := range perm {
-		out[d] = list[p]
-	}
-	return out
+	return lists.Map(perm, func(p int) int { return list[p] })
 }
 
 // Places returns, for each element of list, its index in order.
 func Places(list, order []int) []int {
-	out := make([]int, len(list))
-	for i, v := range list {
-		out[i] = slices.Index(order, v)
-	}
-	return out
+	return lists.Map(list, func(v int) int { return slices.Index(order, v) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/stop"
 )
 
 // Levels finds the levels behind floats. Files dequantize integers and go on with the floats, while
@@ -45,7 +46,7 @@ func (l *Levels) Of(v *graph.Value) *graph.Value {
 			}
 			in = append(in, x)
 		}
-		if Try(func() { out = l.emit(p.Op, p.Attrs, nil, in...) }) != nil {
+		if stop.Try(func() { out = l.emit(p.Op, p.Attrs, nil, in...) }) != nil {
 			return nil // a pad with a value that is no level
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 )
 
 // WholeSpan is the span of all positions of an axis.
@@ -11,11 +12,7 @@ func WholeSpan(extent int) Span { return Span{Count: extent, Step: 1} }
 
 // WholeSpans are those of all axes of a shape.
 func WholeSpans(shape []int) []Span {
-	spans := make([]Span, len(shape))
-	for d, n := range shape {
-		spans[d] = WholeSpan(n)
-	}
-	return spans
+	return lists.Map(shape, WholeSpan)
 }
 
 // Forward is s read in rising order; reversed says that s takes several positions in falling order.
@@ -82,10 +79,7 @@ func (k *Kit) Join(parts []*graph.Value, shape []int) *graph.Value {
 // Pick emits the given positions of an axis of x in that order: slices, one for each run of
 // positions that go up by equal steps.
 func (k *Kit) Pick(x *graph.Value, axis int, positions []int) *graph.Value {
-	var parts []*graph.Value
-	for _, run := range Runs(positions) {
-		parts = append(parts, k.CutAxis(x, axis, run))
-	}
+	parts := lists.Map(Runs(positions), func(run Span) *graph.Value { return k.CutAxis(x, axis, run) })
 	return k.Concat(parts, axis)
 }
 

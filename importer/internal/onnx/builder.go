@@ -13,7 +13,9 @@ import (
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
 	"ripc/internal/human"
+	"ripc/internal/lists"
 	"ripc/internal/names"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -95,7 +97,7 @@ var errBad = errors.New("it reads the result of a node with a fault")
 func (b *builder) read(index int, n *node, outputs []string, f func() []*tensor) (ok bool) {
 	b.n = n
 	var outs []*tensor
-	err := kit.Try(func() { outs = f() })
+	err := stop.Try(func() { outs = f() })
 	n.nameLayer()
 	var e *ir.Error
 	switch {
@@ -199,11 +201,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 	}
 	if all {
 		as := n.op.fold(n, args)
-		outs := make([]*tensor, len(as))
-		for i, a := range as {
-			outs[i] = &tensor{shape: a.shape, konst: a}
-		}
-		return outs
+		return lists.Map(as, func(a *array) *tensor { return &tensor{shape: a.shape, konst: a} })
 	}
 	if !slices.ContainsFunc(n.in, func(t *tensor) bool { return t != nil && t.konst == nil }) && n.op.computes() &&
 		b.eval != nil {
@@ -238,8 +236,7 @@ func (b *builder) evaluate(n *node) []*tensor {
 	if t := n.in[0]; t.konst != nil && !n.op.mixed {
 		n.failIf(len(t.shape) == 0 || !t.konst.dt.float(),
 			"", "its operand is a constant %s of shape %v, which is not supported", t.konst.dt, t.shape)
-		v := b.constantNode(t.konst)
-		n.in[0] = &tensor{shape: t.shape, value: v}
+		n.in[0] = &tensor{shape: t.shape, value: b.constantNode(t.konst)}
 	}
 	return n.op.results(n)
 }
@@ -253,11 +250,8 @@ func (b *builder) uniqueName(name string) string {
 // nameLayer).
 func (b *builder) emit(op string, attrs any, weights map[string]*graph.Tensor, in ...*graph.Value) *graph.Value {
 	gn := &graph.Node{Name: b.g.NodeName(b.n.displayName() + "." + op), Output: b.uniqueName(b.n.base + "." + op),
-		Op:    op,
-		Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file}}
-	for _, v := range in {
-		gn.Inputs = append(gn.Inputs, v.Name)
-	}
+		Op: op, Attrs: attrs, Weights: weights, Pos: ir.Pos{File: b.file},
+		Inputs: lists.Map(in, func(v *graph.Value) string { return v.Name })}
 	v, err := b.g.Append(gn)
 	if err != nil {
 		var e *ir.Error

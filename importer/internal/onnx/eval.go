@@ -8,8 +8,8 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -97,10 +97,10 @@ func (b *builder) run(n *node, outs []*tensor, inputs [][]float32, dt dtype) []*
 	if g := b.g.Graph(); len(g.Outputs) > 0 {
 		b.g.Prune()
 		var e *ir.Error
-		if err := kit.Try(func() { results = b.evaluateGraph(g, inputs) }); errors.As(err, &e) {
+		if err := stop.Try(func() { results = b.evaluateGraph(g, inputs) }); errors.As(err, &e) {
 			panic(n.fail(e.Help, "%s", e.Msg))
 		} else {
-			kit.Check(err)
+			stop.Check(err)
 		}
 	}
 	made := slices.Clone(outs)
@@ -130,5 +130,5 @@ func (b *builder) evaluateGraph(g *graph.Graph, inputs [][]float32) [][]float32 
 		}
 		b.mem.spend(interpretedWork * work)
 	}
-	return kit.Must(b.eval(b.mem.ctx, g, inputs))
+	return stop.Must(b.eval(b.mem.ctx, g, inputs))
 }

@@ -8,6 +8,7 @@ import (
 	"ripc/graph"
 	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
+	"ripc/internal/stop"
 )
 
 // array is a constant tensor. Its elements lie in row-major order in the slice for their type.
@@ -53,7 +54,7 @@ func (l *levels) number(k int) float32 {
 
 // newArray makes an array of zeros.
 func (b *budget) newArray(dt dtype, shape []int) *array {
-	n := kit.Must(elements(shape))
+	n := stop.Must(elements(shape))
 	a := &array{dt: dt, shape: slices.Clone(shape)}
 	switch {
 	case dt == dtDouble:

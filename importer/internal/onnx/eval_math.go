@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"ripc/importer/internal/kit"
+	"ripc/internal/stop"
 )
 
 // foldFunc computes the outputs of a node from constants. Inputs that are left out are nil.
@@ -37,7 +37,7 @@ func foldCompare(f func(a, b float64) bool, i func(a, b int64) bool) foldFunc {
 
 func (n *node) zip(x, y *array, to dtype, f func(a, b float64) float64, i func(a, b int64) int64) []*array {
 	n.failIf(x.dt != y.dt, "", "operands are %s and %s, want one type", x.dt, y.dt)
-	shape := kit.Must(broadcastShape(x.shape, y.shape))
+	shape := stop.Must(broadcastShape(x.shape, y.shape))
 	out := n.b.mem.newArray(to, shape)
 	if out.len() == 0 {
 		return []*array{out}
@@ -134,7 +134,7 @@ func foldWhere(n *node, in []*array) []*array {
 	c, x, y := in[0], in[1], in[2]
 	n.failIf(x.dt != y.dt || c.dt != dtBool,
 		"", "operands are %s, %s and %s, want bool and twice the same type", c.dt, x.dt, y.dt)
-	shape := kit.Must(broadcastShape(kit.Must(broadcastShape(x.shape, y.shape)), c.shape))
+	shape := stop.Must(broadcastShape(stop.Must(broadcastShape(x.shape, y.shape)), c.shape))
 	out := n.b.mem.newArray(x.dt, shape)
 	if out.len() == 0 {
 		return []*array{out}

@@ -8,6 +8,7 @@ import (
 	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/human"
+	"ripc/internal/stop"
 )
 
 // foldGather takes positions of an axis; scalar indices drop it.
@@ -122,7 +123,7 @@ func foldFill(n *node, in []*array) []*array {
 func arrays(a *array) []*array { return []*array{a} }
 
 func foldExpand(n *node, in []*array) []*array {
-	shape := kit.Must(broadcastShape(in[0].shape, n.listOf(1, "shape")))
+	shape := stop.Must(broadcastShape(in[0].shape, n.listOf(1, "shape")))
 	return arrays(n.b.mem.gather(in[0], shape, 0, broadcastSteps(in[0].shape, shape)))
 }
 

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/kit"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 )
 
 // elementwise emits an op that leaves every element in its place; weights that differ by channel
@@ -154,7 +155,7 @@ func lowerNeg(n *node) *tensor { return n.b.scalar("mul", n.in[0], -1) }
 func (b *builder) function(op string, in ...*tensor) *tensor {
 	var shape []int
 	for _, t := range in {
-		shape = kit.Must(broadcastShape(shape, t.shape))
+		shape = stop.Must(broadcastShape(shape, t.shape))
 	}
 	in = slices.Clone(in)
 	full, joined := b.alignOperands(in, shape)
@@ -201,11 +202,7 @@ func (b *builder) function(op string, in ...*tensor) *tensor {
 
 // ordered returns tensors with their columns in the file's order.
 func (b *builder) ordered(in []*tensor) []*tensor {
-	out := make([]*tensor, len(in))
-	for i, t := range in {
-		out[i] = b.orderColumns(t)
-	}
-	return out
+	return lists.Map(in, b.orderColumns)
 }
 
 // alignOperands stores the computed tensors of in in one order of axes, with the rank of shape.
@@ -221,7 +218,7 @@ func (b *builder) alignOperands(in []*tensor, shape []int) (full *tensor, joined
 		}
 		in[i] = b.padRank(t, len(shape))
 		t = in[i]
-		joined = kit.Must(broadcastShape(joined, t.shape))
+		joined = stop.Must(broadcastShape(joined, t.shape))
 		if first != nil {
 			alike = alike && t.flat.equal(first.flat) && slices.Equal(t.shape, first.shape)
 		}
@@ -314,10 +311,7 @@ func (b *builder) nonzero(t *tensor) *tensor {
 // lowerLogic makes op of truth values.
 func lowerLogic(op string) lowerFunc {
 	return func(n *node) *tensor {
-		in := make([]*tensor, len(n.in))
-		for i, t := range n.in {
-			in[i] = n.b.truths(t)
-		}
+		in := lists.Map(n.in, n.b.truths)
 		return n.b.function(op, in...)
 	}
 }

@@ -165,12 +165,10 @@ func (b *builder) product(x, y *tensor) *tensor {
 			shape[rank-2], shape[rank-1] = t.shape[0], 1
 		}
 		if t.konst != nil {
-			v := b.constantNode(t.konst.view(shape))
-			values[i], shapes[i] = v, shape
+			values[i], shapes[i] = b.constantNode(t.konst.view(shape)), shape
 			continue
 		}
-		t := b.storeAsFile(b.reshape(t, shape))
-		values[i], shapes[i] = t.value, shape
+		values[i], shapes[i] = b.storeAsFile(b.reshape(t, shape)).value, shape
 	}
 	v := b.emit("matmul", &graph.NoAttrs{}, nil, values[:]...)
 	out := slices.Clone(v.Shape)

@@ -140,8 +140,7 @@ func (e *einsum) emitConstant(t *tensor) *tensor {
 	if t.konst == nil {
 		return t
 	}
-	v := e.n.b.constantNode(t.konst)
-	return &tensor{shape: t.shape, value: v}
+	return &tensor{shape: t.shape, value: e.n.b.constantNode(t.konst)}
 }
 
 // permuteTerm returns t with its axes in the order of labels, which are t's.
@@ -211,6 +210,5 @@ func (e *einsum) product(x, y term, keep []rune) term {
 	}
 	m.in[0] = e.emitConstant(m.in[0])
 	all := slices.Concat(batch, left, right)
-	t := e.n.b.reshape(lowerMatMul(&m), e.extents(all))
-	return term{t, all}
+	return term{e.n.b.reshape(lowerMatMul(&m), e.extents(all)), all}
 }

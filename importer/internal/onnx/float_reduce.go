@@ -147,7 +147,6 @@ func lowerTopK(n *node) []*tensor {
 
 // lowerReduceMin is ReduceMax of the negated input, negated.
 func lowerReduceMin(n *node) *tensor {
-	negated := n.b.scalar("mul", n.in[0], -1)
-	n.in[0] = negated
+	n.in[0] = n.b.scalar("mul", n.in[0], -1)
 	return n.b.scalar("mul", lowerReduce(false)(n), -1)
 }

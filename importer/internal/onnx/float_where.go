@@ -7,6 +7,7 @@ import (
 	"ripc/graph"
 	"ripc/importer/internal/kit"
 	"ripc/internal/f32"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -28,7 +29,7 @@ func lowerCompare(name string) func(n *node) *tensor {
 			name = map[string]string{"Greater": "Less", "GreaterOrEqual": "LessOrEqual", "Less": "Greater",
 				"LessOrEqual": "GreaterOrEqual"}[name]
 		}
-		shape := kit.Must(broadcastShape(x.shape, c.shape))
+		shape := stop.Must(broadcastShape(x.shape, c.shape))
 		if c.konst == nil || !slices.Equal(shape, x.shape) {
 			op := map[string]string{"Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less",
 				"LessOrEqual": "less_equal"}[name]
@@ -74,7 +75,7 @@ func lowerWhere(n *node) *tensor {
 		if c.bytes[0] == 0 {
 			t = n.in[2]
 		}
-		shape := kit.Must(broadcastShape(kit.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
+		shape := stop.Must(broadcastShape(stop.Must(broadcastShape(n.in[1].shape, n.in[2].shape)), c.shape))
 		if slices.Equal(shape, t.shape) {
 			return t.clone()
 		}

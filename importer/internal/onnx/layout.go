@@ -90,10 +90,7 @@ func (t *tensor) derive(v *graph.Value) *tensor {
 }
 
 // clone returns t as another tensor of the file.
-func (t *tensor) clone() *tensor {
-	c := *t
-	return &c
-}
+func (t *tensor) clone() *tensor { return new(*t) }
 
 // store returns t in the given order of axes, transposed if it is stored otherwise.
 func (b *builder) store(t *tensor, perm []int) *tensor {

@@ -31,10 +31,10 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -98,7 +98,8 @@ func textStart(data []byte) (string, bool) {
 // supported are reported all at once, as errors joined. memory bounds the memory for reading any
 // file.
 func parse(ctx context.Context, file string, data []byte, open Opener, o importer.Options, eval importer.Evaluator,
-	memory int64) (*graph.Graph, error) {
+	memory int64) (_ *graph.Graph, err error) {
+	defer stop.Catch(&err)
 	fail := func(format string, args ...any) (*graph.Graph, error) {
 		return nil, &ir.Error{Pos: ir.Pos{File: file}, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -123,18 +124,16 @@ func parse(ctx context.Context, file string, data []byte, open Opener, o importe
 		return fail("the file has no graph: it is no ONNX model")
 	}
 	r := &reading{file: file, open: open, eval: eval, memory: 2*memory + 8*int64(len(data))}
-	return kit.Read(func() *graph.Graph {
-		b := r.network(ctx, m, o)
-		b.outputs()
-		return b.finished()
-	})
+	b := r.network(ctx, m, o)
+	b.outputs()
+	return b.finished(), nil
 }
 
 // finished is the graph, with inputs as the options have them.
 func (b *builder) finished() *graph.Graph {
-	kit.Check(b.faults.Err())
+	stop.Check(b.faults.Err())
 	b.g.Prune()
-	return kit.Must(source.Adapt(b.g.Graph(), b.options))
+	return stop.Must(source.Adapt(b.g.Graph(), b.options))
 }
 
 // reading holds the arguments for reading a file, or a part of it once more.
@@ -159,11 +158,11 @@ func (r *reading) network(ctx context.Context, m *pb.ModelProto, o importer.Opti
 		b.sizes.Written(writtenBatch(whole.Graph), b.g.Graph().Values[in[0]].Shape[0])
 	}
 	for _, i := range b.order {
-		kit.Check(ctx.Err())
+		stop.Check(ctx.Err())
 		b.node(i, m.Graph.Node[i])
 	}
 	b.faults.Advise(func() *source.Wiring { return wiring(b.file, m.Graph) })
-	kit.Check(b.faults.Err())
+	stop.Check(b.faults.Err())
 	return b
 }
 

@@ -47,8 +47,7 @@ func (b *builder) quantizeBetween(t *tensor, q *quantParams, lo, hi int) *tensor
 	if lo >= hi || q.zero < lo || q.zero > hi {
 		return nil
 	}
-	width := bitsFor(hi - lo)
-	levels := unipolar(width, q.scale, q.zero-lo)
+	levels := unipolar(bitsFor(hi-lo), q.scale, q.zero-lo)
 	a := &graph.QuantizeAttrs{LevelType: levels, Rounding: scalar.HalfEven}
 	switch {
 	case q.zero == 0:

@@ -34,8 +34,7 @@ func onChannelsLast(lower lowerFunc, weights bool) lowerFunc {
 		b, rank := n.b, len(n.in[0].shape)
 		n.failIf(rank < 3, "", "input has shape %v, want [N, ..., C]", n.in[0].shape)
 		move, back := channelsFirst(rank)
-		x := b.permuteAxes(n.in[0], move)
-		n.in[0] = x
+		n.in[0] = b.permuteAxes(n.in[0], move)
 		if weights {
 			w := n.konst(1, "weight")
 			n.failIf(len(w.shape) != rank,

@@ -9,6 +9,7 @@ import (
 	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/f32"
+	"ripc/internal/stop"
 )
 
 // intWeights are the weights of a layer as the file has them, integers of 8 bits: (integer - zero)
@@ -382,7 +383,7 @@ func (n *node) linearPair(emit intPair) *tensor {
 	for k, i := range []int{0, 3} {
 		levels[k] = n.integers(i, q[k], like)
 	}
-	shape := kit.Must(broadcastShape(levels[0].shape, levels[1].shape))
+	shape := stop.Must(broadcastShape(levels[0].shape, levels[1].shape))
 	full, _ := n.b.alignOperands(levels[:], shape)
 	v := emit(n.b, q[0], q[1], q[2], levels[0].value, levels[1].value)
 	return n.b.result(&tensor{shape: shape, value: v, perm: full.perm, flat: full.flat}, q[2])

@@ -6,8 +6,8 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/stop"
 )
 
 // quantParams are the parameters of 8-bit integers: the real number is scale * (integer - zero).
@@ -280,7 +280,7 @@ func (b *builder) constantNamed(name string) *tensor {
 			p.Attribute[0].GetType() != pb.AttributeProto_TENSOR || p.Attribute[0].T == nil {
 			continue
 		}
-		if kit.Try(func() { made = b.constant(p.Attribute[0].T) }) == nil {
+		if stop.Try(func() { made = b.constant(p.Attribute[0].T) }) == nil {
 			return &tensor{shape: made.shape, konst: made}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/internal/human"
+	"ripc/internal/stop"
 )
 
 // DequantizeLinear, an op and QuantizeLinear in a row describe an op on integers. As in
@@ -207,7 +208,7 @@ func (n *node) integersBy(p *graph.Node, q *quantParams) *graph.Value {
 // tryIntegers is the value that emit makes instead of p. If emit fails, p says why, and the value
 // is nil.
 func tryIntegers(p *graph.Node, emit func() *graph.Value) (v *graph.Value) {
-	if err := kit.Try(func() { v = emit() }); err != nil {
+	if err := stop.Try(func() { v = emit() }); err != nil {
 		p.Note = fmt.Sprintf("not computed in integers: %v", err)
 		return nil
 	}
@@ -439,7 +440,6 @@ func (n *node) constantIntegers(i int, q *quantParams, like *tensor) *tensor {
 			t.perm = like.perm
 		}
 	}
-	v := n.b.constantLike(t, real)
-	t.value = n.b.emit("quantize", q.attrs(), nil, v)
+	t.value = n.b.emit("quantize", q.attrs(), nil, n.b.constantLike(t, real))
 	return t
 }

@@ -162,17 +162,12 @@ func (n *node) readMode(def string) rounding {
 
 // readKind reads whether a quantizer's integers are signed, and whether their range is narrow.
 func (n *node) readKind() (signed, narrow bool) {
-	s := n.intAttr("signed", 1)
-	w := n.intAttr("narrow", 0)
-	return s != 0, w != 0
+	return n.intAttr("signed", 1) != 0, n.intAttr("narrow", 0) != 0
 }
 
 // readQuant reads a Quant node.
 func (n *node) readQuant() *quantArgs {
-	q := &quantArgs{}
-	q.scale = n.konst(1, "scale")
-	q.zero = n.konst(2, "zero point")
-	q.bits = n.width(3)
+	q := &quantArgs{scale: n.konst(1, "scale"), zero: n.konst(2, "zero point"), bits: n.width(3)}
 	q.signed, q.narrow = n.readKind()
 	q.mode = n.readMode("ROUND")
 	n.checkScales(q.scale)

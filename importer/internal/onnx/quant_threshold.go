@@ -17,10 +17,8 @@ type multi struct {
 }
 
 func (n *node) readMulti(rank int) *multi {
-	m := &multi{}
-	m.thresholds = n.konst(1, "thresholds")
-	m.scale = n.floatAttr("out_scale", 1)
-	m.bias = n.floatAttr("out_bias", 0)
+	m := &multi{thresholds: n.konst(1, "thresholds"), scale: n.floatAttr("out_scale", 1),
+		bias: n.floatAttr("out_bias", 0)}
 	layout := n.textAttr("data_layout", "")
 	if layout == "" {
 		layout = map[int]string{2: "NC", 3: "NWC", 4: "NCHW"}[rank]

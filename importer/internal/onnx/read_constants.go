@@ -8,11 +8,11 @@ import (
 	"math"
 	"strconv"
 
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/f32"
 	"ripc/internal/files"
 	"ripc/internal/human"
+	"ripc/internal/stop"
 )
 
 // constant reads a TensorProto in any of its encodings.
@@ -32,7 +32,7 @@ func (b *builder) constant(t *pb.TensorProto) *array {
 		}
 		shape[d] = int(v)
 	}
-	n := kit.Must(elements(shape))
+	n := stop.Must(elements(shape))
 	if halves {
 		return b.halfBytes(t, dt, shape, n)
 	}

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/stop"
 )
 
 // TestConstantLength: a constant holds as many elements as its shape has, in whatever field.
@@ -20,7 +20,7 @@ func TestConstantLength(t *testing.T) {
 	} {
 		c.DataType = proto.Int32(int32(dtFloat))
 		b := &builder{mem: budget{left: 1 << 10}}
-		if kit.Try(func() { b.constant(c) }) == nil {
+		if stop.Try(func() { b.constant(c) }) == nil {
 			t.Errorf("%s is read", name)
 		}
 	}

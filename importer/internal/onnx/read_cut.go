@@ -8,15 +8,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
 // wiring is the file's network as it is cut.
 func wiring(file string, g *pb.GraphProto) *source.Wiring {
-	w := &source.Wiring{File: file}
 	konst := map[string]bool{"": true}
 	for _, t := range g.Initializer {
 		konst[t.GetName()] = true
@@ -32,17 +32,11 @@ func wiring(file string, g *pb.GraphProto) *source.Wiring {
 		}
 		return out
 	}
-	for _, v := range g.Input {
-		w.Inputs = append(w.Inputs, v.GetName())
-	}
-	w.Inputs = tensors(w.Inputs)
-	for _, v := range g.Output {
-		w.Outputs = append(w.Outputs, v.GetName())
-	}
-	for _, n := range g.Node {
-		w.Nodes = append(w.Nodes, source.Wire{Name: n.GetName(), Reads: tensors(n.Input), Makes: tensors(n.Output)})
-	}
-	return w
+	return &source.Wiring{File: file, Inputs: tensors(lists.Map(g.Input, (*pb.ValueInfoProto).GetName)),
+		Outputs: lists.Map(g.Output, (*pb.ValueInfoProto).GetName),
+		Nodes: lists.Map(g.Node, func(n *pb.NodeProto) source.Wire {
+			return source.Wire{Name: n.GetName(), Reads: tensors(n.Input), Makes: tensors(n.Output)}
+		})}
 }
 
 // cut is the part of m that the options ask for, and its interface. Nodes outside are never read.
@@ -51,7 +45,7 @@ func (r *reading) cut(ctx context.Context, m *pb.ModelProto, o importer.Options)
 		return m
 	}
 	g := m.Graph
-	part := kit.Must(wiring(r.file, g).Cut(o.Begin, o.End))
+	part := stop.Must(wiring(r.file, g).Cut(o.Begin, o.End))
 	described := map[string]*pb.ValueInfoProto{}
 	for _, list := range [][]*pb.ValueInfoProto{g.Output, g.ValueInfo, g.Input} {
 		for _, v := range list {
@@ -125,12 +119,12 @@ func (r *reading) describe(ctx context.Context, m *pb.ModelProto, name string, v
 	var b *builder
 	var e *ir.Error
 	upTo := importer.Options{Batch: o.Batch, Shapes: ofInputs(m.Graph, o.Shapes), End: []string{name}}
-	if err := kit.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
+	if err := stop.Try(func() { b = r.network(ctx, m, upTo) }); errors.As(err, &e) {
 		panic(&ir.Error{Pos: e.Pos, Node: e.Node, Help: "say it: " + importer.Shape.With(name+"=1,..."),
 			Msg: importer.Begin.With(name) +
 				": the file does not say the shape of this tensor, and its producer cannot be read: " + e.Msg})
 	} else {
-		kit.Check(err)
+		stop.Check(err)
 	}
 	t := b.tensors[name]
 	if t.integers != nil {

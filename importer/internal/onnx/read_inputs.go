@@ -10,10 +10,11 @@ import (
 	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/importer"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/importer/internal/source"
 	"ripc/internal/files"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -32,7 +33,7 @@ func (b *builder) initializers() {
 		}
 		v := &tensor{bad: true}
 		var a *array
-		err := kit.Try(func() { a = b.constant(t) })
+		err := stop.Try(func() { a = b.constant(t) })
 		var lost *absentError
 		switch {
 		case errors.As(err, &lost):
@@ -86,23 +87,20 @@ func (b *builder) inputs() {
 		}
 		files = append(files, v)
 	}
-	var names []string
-	for _, v := range files {
-		names = append(names, v.GetName())
-	}
+	names := lists.Map(files, (*pb.ValueInfoProto).GetName)
 	b.readInputs(names, func(i int) *tensor { return b.input(files[i]) })
 }
 
 // readInputs reads the inputs of these names by f.
 func (b *builder) readInputs(names []string, f func(i int) *tensor) {
-	b.sizes = kit.Must(source.NewSizes(b.file, b.options, names))
+	b.sizes = stop.Must(source.NewSizes(b.file, b.options, names))
 	for _, name := range names {
 		b.used.Take(name)
 	}
 	for i, name := range names {
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("input %q", name)}
 		t := &tensor{bad: true}
-		if err := kit.Try(func() { t = f(i) }); err != nil {
+		if err := stop.Try(func() { t = f(i) }); err != nil {
 			b.faults.Add(err)
 		}
 		b.tensors[name] = t
@@ -174,7 +172,7 @@ func (b *builder) inputShape(name string, s *pb.TensorShapeProto) ([]int, string
 		panic(b.errorf(fmt.Sprintf("want 1 to %d axes", graph.MaxRank), "input %q has shape %v", name, shape))
 	}
 	shape, note, err := b.sizes.Shape(name, shape, open)
-	kit.Check(err)
+	stop.Check(err)
 	return shape, note
 }
 

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"ripc/importer/internal/kit"
+	"ripc/internal/stop"
 )
 
 const (
@@ -110,7 +111,7 @@ const maxWork int64 = 1 << 33
 
 // spend counts n steps, which are to be done next, if anybody still waits for them.
 func (b *budget) spend(n int) {
-	kit.Check(b.ctx.Err())
+	stop.Check(b.ctx.Err())
 	if b.work += int64(n); b.work > maxWork {
 		panic(fmt.Errorf("its constants take more than %d operations to compute", int64(maxWork)))
 	}

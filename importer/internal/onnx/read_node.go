@@ -8,6 +8,7 @@ import (
 
 	"ripc/graph"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -94,11 +95,7 @@ func (n *node) intsAttr(name string) []int {
 	if a == nil {
 		return nil
 	}
-	out := make([]int, len(a.Ints))
-	for i, v := range a.Ints {
-		out[i] = int(v)
-	}
-	return out
+	return lists.Map(a.Ints, func(v int64) int { return int(v) })
 }
 
 // pairAttr reads an attribute of a positive number for each of one or two spatial axes, as windows
@@ -242,6 +239,5 @@ func (n *node) appendAxes(i, count int) {
 	}
 	b := n.b
 	b.n = n
-	r := b.reshape(t, shape)
-	n.in[i] = r
+	n.in[i] = b.reshape(t, shape)
 }

@@ -5,16 +5,14 @@ import (
 	"slices"
 
 	"ripc/graph"
-	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 )
 
 // outputs gives the graph's outputs the file's order and names.
 func (b *builder) outputs() {
-	var names []string
-	for _, o := range b.model.Graph.Output {
-		names = append(names, o.GetName())
-	}
+	names := lists.Map(b.model.Graph.Output, (*pb.ValueInfoProto).GetName)
 	b.makeOutputs(names, "put Identity behind it, and make that the output", func(i int, t *tensor) {
 		b.output(names[i], t)
 		declared := dtype(b.model.Graph.Output[i].GetType().GetTensorType().GetElemType())
@@ -27,7 +25,7 @@ func (b *builder) outputs() {
 func (b *builder) makeOutputs(names []string, help string, f func(i int, t *tensor)) {
 	for i, name := range names {
 		b.n = &node{NodeProto: &pb.NodeProto{}, b: b, base: name, label: fmt.Sprintf("output %q", name)}
-		err := kit.Try(func() {
+		err := stop.Try(func() {
 			switch t := b.tensors[name]; {
 			case slices.Contains(names[:i], name):
 				panic(b.errorf("", "output %q is given twice", name))
@@ -106,6 +104,5 @@ func (b *builder) integerOutput(t *tensor) *graph.Value {
 		levels.value = b.emit("quantize", t.integers.attrs(), nil, t.value)
 	}
 	levels.orders = nil
-	out := b.storeAsFile(&levels)
-	return out.value
+	return b.storeAsFile(&levels).value
 }

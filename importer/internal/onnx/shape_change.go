@@ -7,6 +7,7 @@ import (
 	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
 	"ripc/internal/human"
+	"ripc/internal/stop"
 )
 
 // lowerTranspose moves nothing: it changes in which order the stored axes count.
@@ -185,7 +186,7 @@ func (n *node) castType() dtype {
 func lowerExpand(n *node) *tensor {
 	t := n.in[0]
 	want := n.listOf(1, "shape")
-	shape := kit.Must(broadcastShape(t.shape, want))
+	shape := stop.Must(broadcastShape(t.shape, want))
 	t = n.b.padRank(t, len(shape))
 	times := make([]int, len(shape))
 	for d := range shape {

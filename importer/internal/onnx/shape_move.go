@@ -222,8 +222,7 @@ func (n *node) realParts() []*tensor {
 				n.Input[i], of))
 		}
 		if q != nil {
-			real := n.b.mem.real(t.konst, q)
-			parts[k] = &tensor{shape: t.shape, konst: real}
+			parts[k] = &tensor{shape: t.shape, konst: n.b.mem.real(t.konst, q)}
 		}
 	}
 	return parts

@@ -6,6 +6,7 @@ import (
 
 	"ripc/importer/internal/kit"
 	pb "ripc/importer/internal/onnx/internal/onnxpb"
+	"ripc/internal/lists"
 )
 
 // pads reads how much Pad adds before and after each axis (negative numbers cut off), and the
@@ -21,10 +22,7 @@ func (n *node) pads(rank int) (before, after []int, value float32) {
 	if n.opset >= 18 && n.input(3) != nil {
 		given := n.listOf(3, "axes")
 		n.axes(given, rank)
-		axes = nil
-		for _, a := range given {
-			axes = append(axes, n.axis(a, rank))
-		}
+		axes = lists.Map(given, func(a int) int { return n.axis(a, rank) })
 	}
 	n.failIf(len(list) != 2*len(axes), "", "%d pads for %d axes", len(list), len(axes))
 	before, after = make([]int, rank), make([]int, rank)

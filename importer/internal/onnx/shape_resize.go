@@ -7,6 +7,7 @@ import (
 	"ripc/graph"
 	"ripc/importer/internal/kit"
 	"ripc/internal/human"
+	"ripc/internal/lists"
 )
 
 // lowerBlock makes depth_to_space and space_to_depth.
@@ -133,10 +134,7 @@ func (n *node) scalings(shape []int) []scaling {
 	policy := n.textAttr("keep_aspect_ratio_policy", "stretch")
 	n.failIf(policy != "stretch" && sizes != nil,
 		"give the sizes themselves", "keep_aspect_ratio_policy %q is not supported", policy)
-	out := make([]scaling, len(shape))
-	for d, e := range shape {
-		out[d] = scaling{e, e, 1}
-	}
+	out := lists.Map(shape, func(e int) scaling { return scaling{e, e, 1} })
 	for i, a := range axes {
 		d := n.axis(a, len(shape))
 		s := &out[d]

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ripc/graph/scalar"
-	"ripc/importer/internal/kit"
+	"ripc/internal/stop"
 )
 
 // op is a row of the table of operators.
@@ -58,10 +58,10 @@ func (t ops) add(signature string, o op) {
 	words := strings.Fields(signature)
 	name, inputs, _ := strings.Cut(strings.TrimSuffix(words[0], ")"), "(")
 	least, most, between := strings.Cut(inputs, "..")
-	o.min = kit.Must(strconv.Atoi(least))
+	o.min = stop.Must(strconv.Atoi(least))
 	switch o.max = o.min; {
 	case most != "":
-		o.max = kit.Must(strconv.Atoi(most))
+		o.max = stop.Must(strconv.Atoi(most))
 	case between:
 		o.max = many
 	}

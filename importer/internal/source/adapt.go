@@ -10,6 +10,7 @@ import (
 	"ripc/importer"
 	"ripc/importer/internal/kit"
 	"ripc/internal/names"
+	"ripc/internal/stop"
 	"ripc/ir"
 )
 
@@ -17,7 +18,8 @@ import (
 // not normalized yet. The conversion to the model's own inputs becomes nodes of the network. A
 // transpose that the network begins with goes where the caller's order makes it needless. Errors
 // are *ir.Error.
-func Adapt(g *graph.Graph, o importer.Options) (*graph.Graph, error) {
+func Adapt(g *graph.Graph, o importer.Options) (_ *graph.Graph, err error) {
+	defer stop.Catch(&err)
 	if len(o.Inputs) == 0 {
 		return g, nil
 	}
@@ -29,22 +31,20 @@ func Adapt(g *graph.Graph, o importer.Options) (*graph.Graph, error) {
 	for _, n := range g.Nodes {
 		a.used.Take(n.Name)
 	}
-	return kit.Read(func() *graph.Graph {
-		a.check(o)
-		for _, name := range g.Inputs {
-			in, own := o.Inputs[name]
-			if !own {
-				in = o.Inputs[""]
-			}
-			a.input(g.Value(name), in)
+	a.check(o)
+	for _, name := range g.Inputs {
+		in, own := o.Inputs[name]
+		if !own {
+			in = o.Inputs[""]
 		}
-		for _, n := range g.Nodes {
-			a.node(n)
-		}
-		a.b.Graph().Outputs = g.Outputs
-		a.b.Prune()
-		return a.b.Graph()
-	})
+		a.input(g.Value(name), in)
+	}
+	for _, n := range g.Nodes {
+		a.node(n)
+	}
+	a.b.Graph().Outputs = g.Outputs
+	a.b.Prune()
+	return a.b.Graph(), nil
 }
 
 // adapter makes a graph anew.
@@ -75,13 +75,13 @@ func (a *adapter) check(o importer.Options) {
 	a.failIf(all.Layout != "" &&
 		!slices.ContainsFunc(a.g.Inputs, func(in string) bool { return len(a.g.Value(in).Shape) == 4 }),
 		"", "%s: no input has four axes", importer.Layout.With(strings.ToLower(all.Layout)))
-	kit.Must(NewSizes(a.g.File, o, a.g.Inputs))
+	stop.Must(NewSizes(a.g.File, o, a.g.Inputs))
 }
 
 // add appends a node of a name that is free.
 func (a *adapter) add(name, op string, attrs any, weights map[string]*graph.Tensor, in string) string {
 	name = a.used.Unique(name)
-	kit.Must(a.b.Append(&graph.Node{Name: name, Op: op, Inputs: []string{in}, Output: name, Attrs: attrs,
+	stop.Must(a.b.Append(&graph.Node{Name: name, Op: op, Inputs: []string{in}, Output: name, Attrs: attrs,
 		Weights: weights, Pos: ir.Pos{File: a.g.File}}))
 	return name
 }
@@ -198,7 +198,7 @@ func (a *adapter) node(n *graph.Node) {
 		a.to[n.Output] = a.transpose(n.Output, m.Inputs[0], t.Perm)
 		return
 	}
-	kit.Must(a.b.Append(&m))
+	stop.Must(a.b.Append(&m))
 }
 
 func toNHWC() []int { return []int{0, 2, 3, 1} }

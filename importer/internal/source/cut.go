@@ -2,11 +2,13 @@ package source
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"ripc/importer"
-	"ripc/importer/internal/kit"
+	"ripc/internal/lists"
+	"ripc/internal/stop"
 	"ripc/internal/suggest"
 	"ripc/ir"
 )
@@ -67,9 +69,7 @@ func (w *Wiring) find(option importer.Option, name string, made map[string]int) 
 			known = append(known, n.Name)
 		}
 	}
-	for a := range w.Aliases {
-		known = append(known, a)
-	}
+	known = slices.AppendSeq(known, maps.Keys(w.Aliases))
 	slices.Sort(known)
 	help := suggest.DidYouMean(name, known)
 	if help == "" {
@@ -101,7 +101,7 @@ func (w *Wiring) Part(o importer.Options) (*Part, error) {
 // Cut finds the part between tensors: from begin, or the network's inputs, to end, or the network's
 // outputs. Only inputs that the part needs are its own. Errors are *ir.Error.
 func (w *Wiring) Cut(begin, end []string) (p *Part, err error) {
-	err = kit.Try(func() { p = w.cut(begin, end) })
+	err = stop.Try(func() { p = w.cut(begin, end) })
 	return p, err
 }
 
@@ -109,7 +109,7 @@ func (w *Wiring) cut(begin, end []string) *Part {
 	made := w.maker()
 	resolve := func(option importer.Option, names []string) (out []string) {
 		for _, name := range names {
-			t := kit.Must(w.find(option, name, made))
+			t := stop.Must(w.find(option, name, made))
 			w.failIf(slices.Contains(out, t), "", "%s: tensor %q is named twice", option.With(name), t)
 			out = append(out, t)
 		}
@@ -295,13 +295,7 @@ func (w *Wiring) Advice(bad func(node int) bool) string {
 			return ""
 		}
 	}
-	var flags []string
-	for _, t := range begin {
-		flags = append(flags, importer.Begin.With(t))
-	}
-	for _, t := range end {
-		flags = append(flags, importer.End.With(t))
-	}
+	flags := slices.Concat(lists.Map(begin, importer.Begin.With), lists.Map(end, importer.End.With))
 	what := "cuts the network before it"
 	switch {
 	case len(early)+len(late) > 1:

@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/importer"
+	"ripc/internal/lists"
 )
 
 // CutGraph is the part of g that o asks for; g is changed. A tensor where it begins is an input of
@@ -13,10 +14,8 @@ func CutGraph(g *graph.Graph, o importer.Options) (*graph.Graph, error) {
 	if len(o.Begin)+len(o.End) == 0 {
 		return g, nil
 	}
-	w := &Wiring{File: g.File, Inputs: g.Inputs, Outputs: g.Outputs}
-	for _, n := range g.Nodes {
-		w.Nodes = append(w.Nodes, Wire{Name: n.Name, Reads: n.Inputs, Makes: []string{n.Output}})
-	}
+	wire := func(n *graph.Node) Wire { return Wire{Name: n.Name, Reads: n.Inputs, Makes: []string{n.Output}} }
+	w := &Wiring{File: g.File, Inputs: g.Inputs, Outputs: g.Outputs, Nodes: lists.Map(g.Nodes, wire)}
 	part, err := w.Cut(o.Begin, o.End)
 	if err != nil {
 		return nil, err

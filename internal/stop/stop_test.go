@@ -1,4 +1,4 @@
-package kit
+package stop
 
 import (
 	"errors"
@@ -22,6 +22,23 @@ func TestTry(t *testing.T) {
 			}()
 			_ = Try(f)
 		})
+	}
+}
+
+// TestCatch: an error of a deferred call stands behind the one that ended the work.
+func TestCatch(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	f := func(closed error) (err error) {
+		defer Catch(&err)
+		defer func() { err = errors.Join(err, closed) }()
+		Must2(1, 2, first)
+		return nil
+	}
+	if err := f(nil); err != first {
+		t.Errorf("got %v, want the error itself", err)
+	}
+	if err := f(second); err == nil || err.Error() != "first\nsecond" {
+		t.Errorf("got %v, want both", err)
 	}
 }
 
