@@ -150,7 +150,7 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 			out[i] = k
 		} else if records := s.records(f, keys[i]); len(records) > 0 {
 			var err error
-			if out[i], err = s.bestRecorded(ctx, f, records); err != nil {
+			if out[i], err = s.bestRecorded(ctx, f, keys[i], records); err != nil {
 				return nil, err
 			}
 			s.keep(keys[i], out[i])
@@ -192,25 +192,35 @@ func (s *finder) best(ctx context.Context, funcs []*ir.Func) ([]found, error) {
 // bestRecorded returns the best measurement of f. Some strategies are newer than measurements: a
 // schedule of one that has none is taken if its prediction is below the best measurement by more
 // than the model's error. Where schedules are measured, no prediction is taken.
-func (s *finder) bestRecorded(ctx context.Context, f *ir.Func, records []machine.Record) (found, error) {
+func (s *finder) bestRecorded(ctx context.Context, f *ir.Func, key string, records []machine.Record) (found, error) {
 	best := found{records: records, cost: records[0].Cost, time: records[0].Time}
 	if s.checker != nil {
 		return best, nil
 	}
-	k := kernel{f: f, layer: strategy.LayerOf(f, s.target)}
-	s.draw(&k, slices.DeleteFunc(strategy.For(k.layer), func(st strategy.Strategy) bool {
+	l := strategy.LayerOf(f, s.target)
+	newer := slices.DeleteFunc(strategy.For(l), func(st strategy.Strategy) bool {
 		return slices.ContainsFunc(records, func(r machine.Record) bool { return r.Strategy == st.Name })
-	}))
-	if k.promise()-s.model.Sieve >= math.Log(best.time) {
+	})
+	if len(newer) == 0 {
 		return best, nil
 	}
-	made, err := s.search(ctx, []kernel{k}, built)
-	if len(made) > 0 {
-		if m := slices.MinFunc(made, byTime); m.time*(1+s.model.Error.P90) < best.time {
-			best = m
+	known, out := make([]found, 1), []found{best}
+	question := s.question([]string{key}, known)
+	if s.recall(question, out) {
+		return out[0], nil
+	}
+	k := kernel{f: f, layer: l}
+	if s.draw(&k, newer); k.promise()-s.model.Sieve < math.Log(best.time) {
+		made, err := s.search(ctx, []kernel{k}, built)
+		if err != nil {
+			return best, err
+		}
+		if slices.SortStableFunc(made, byTime); len(made) > 0 && made[0].time*(1+s.model.Error.P90) < best.time {
+			out[0] = made[0]
 		}
 	}
-	return best, err
+	s.remember(question, known, out)
+	return out[0], nil
 }
 
 // bestUnmeasured finds the schedules of those Funcs that were not measured, while others of the

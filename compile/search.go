@@ -204,7 +204,7 @@ func (s *finder) climbFrom(kernels []kernel, one found, all []found) []found {
 	for range climbs {
 		var beside []sketch
 		for i := range space.neighbours(one.at.number) {
-			if !space.made[i] {
+			if _, made := space.made[i]; !made {
 				p := space.point(i)
 				p.kernel = one.kernel
 				beside = append(beside, p)
@@ -231,7 +231,7 @@ func (s *finder) draw(k *kernel, strategies []strategy.Strategy) {
 	k.defined = s.model.Define(k.f)
 	for _, st := range strategies {
 		d := &drawing{numbered: numbered{Strategy: st, knobs: st.Knobs(k.layer), size: 1}, seen: map[int]bool{},
-			made: map[int]bool{}}
+			made: map[int]found{}}
 		for _, knob := range d.knobs {
 			d.size *= len(knob.Domain)
 		}
@@ -294,18 +294,23 @@ func (s *finder) refine(k *kernel) {
 	}
 }
 
-// make builds points, those that can be built, and predicts their costs.
+// make builds points, those that can be built, and predicts their costs. A point is built once.
 func (s *finder) make(kernels []kernel, points []sketch) []found {
 	var all []found
 	for _, p := range points {
-		k := kernels[p.kernel]
-		p.space.made[p.number] = true
-		if c, err := p.strategy.Build(k.layer, p.values); err == nil {
-			one := found{Choice: c, kernel: p.kernel, at: p}
-			if one.predict(s.model, s.target) {
-				all = append(all, one)
+		one, known := p.space.made[p.number]
+		if !known {
+			if c, err := p.strategy.Build(kernels[p.kernel].layer, p.values); err == nil {
+				if one.Choice = c; !one.predict(s.model, s.target) {
+					one = found{}
+				}
+				memory.Trim()
 			}
-			memory.Trim()
+			p.space.made[p.number] = one
+		}
+		if one.Func != nil {
+			one.kernel, one.at = p.kernel, p
+			all = append(all, one)
 		}
 	}
 	return all
