@@ -60,12 +60,9 @@ func room(f *ir.Func, t targets.Target) float64 {
 		return 1
 	}
 	bytes := 0
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok {
-			bytes += a.Buf.Bytes()
-		}
-		return true
-	})
+	for a := range ir.StmtsOf[*ir.Alloc](f.Body) {
+		bytes += a.Buf.Bytes()
+	}
 	return 1 + float64(bytes)/float64(t.RAM)
 }
 

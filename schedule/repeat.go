@@ -42,12 +42,9 @@ type repeatCheck struct {
 // newRepeatCheck is for body, a statement of f.
 func newRepeatCheck(f *ir.Func, body ir.Stmt) *repeatCheck {
 	c := &repeatCheck{writes: map[string]bool{}, changes: f.Changes(body), extents: map[string]int{}}
-	ir.Walk(body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			c.extents[l.Var] = l.Extent
-		}
-		return true
-	})
+	for l := range ir.StmtsOf[*ir.For](body) {
+		c.extents[l.Var] = l.Extent
+	}
 	return c
 }
 

@@ -86,12 +86,11 @@ func rowsOfSums(f *ir.Func) bool { return tallest(f.Body, ir.Row, ir.TapRow, ir.
 // if there is none.
 func tallest(s ir.Stmt, axes ...ir.Axis) int {
 	most := 0
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && l.Axis == axes[0] && (len(axes) == 1 || tallest(l.Body, axes[1:]...) > 0) {
+	for l := range ir.StmtsOf[*ir.For](s) {
+		if l.Axis == axes[0] && (len(axes) == 1 || tallest(l.Body, axes[1:]...) > 0) {
 			most = max(most, l.Extent)
 		}
-		return true
-	})
+	}
 	return most
 }
 

@@ -293,12 +293,9 @@ const maxVector = 64
 func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
 	before := map[string]bool{}
 	all := func(see func(*ir.For)) {
-		ir.Walk(b.f.Body, func(s ir.Stmt) bool {
-			if l, ok := s.(*ir.For); ok {
-				see(l)
-			}
-			return true
-		})
+		for l := range ir.StmtsOf[*ir.For](b.f.Body) {
+			see(l)
+		}
 	}
 	all(func(l *ir.For) { before[l.Var] = true })
 	axis := b.find(loop).Axis

@@ -81,12 +81,9 @@ func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 // allocs lists the buffers that s allocates, outermost first.
 func allocs(s ir.Stmt) []string {
 	var out []string
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok {
-			out = append(out, a.Buf.Name)
-		}
-		return true
-	})
+	for a := range ir.StmtsOf[*ir.Alloc](s) {
+		out = append(out, a.Buf.Name)
+	}
 	return out
 }
 
@@ -120,12 +117,11 @@ func writes(s ir.Stmt) iter.Seq[string] {
 // storesTo lists the stores to a buffer.
 func storesTo(s ir.Stmt, buf string) []*ir.Store {
 	var out []*ir.Store
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok && st.Buf == buf {
+	for st := range ir.StmtsOf[*ir.Store](s) {
+		if st.Buf == buf {
 			out = append(out, st)
 		}
-		return true
-	})
+	}
 	return out
 }
 
