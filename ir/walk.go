@@ -85,6 +85,19 @@ func StmtsOf[T Stmt](s Stmt) iter.Seq[T] { return ofType[T](Stmts(s)) }
 // NodesOf is Nodes of one type.
 func NodesOf[T Expr](s Stmt) iter.Seq[T] { return ofType[T](Nodes(s)) }
 
+// ExprsOf iterates over the expressions of one type in e, e included.
+func ExprsOf[T Expr](e Expr) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		goesOn := true
+		WalkExpr(e, func(x Expr) bool {
+			if t, ok := x.(T); ok {
+				goesOn = goesOn && yield(t)
+			}
+			return goesOn
+		})
+	}
+}
+
 // ofType iterates over the elements of one type.
 func ofType[T, E any](all iter.Seq[E]) iter.Seq[T] {
 	return func(yield func(T) bool) {
@@ -134,8 +147,8 @@ func Mentions(e Expr, name string) bool {
 
 // HasLoop reports whether f holds for a loop in s.
 func HasLoop(s Stmt, f func(*For) bool) bool {
-	for t := range Stmts(s) {
-		if l, ok := t.(*For); ok && f(l) {
+	for l := range StmtsOf[*For](s) {
+		if f(l) {
 			return true
 		}
 	}
@@ -345,8 +358,8 @@ func Rename(s Stmt, loops, bufs map[string]string) Stmt {
 
 // FindAlloc returns the alloc of the buffer called name, or nil.
 func FindAlloc(s Stmt, name string) *Alloc {
-	for t := range Stmts(s) {
-		if a, ok := t.(*Alloc); ok && a.Buf.Name == name {
+	for a := range StmtsOf[*Alloc](s) {
+		if a.Buf.Name == name {
 			return a
 		}
 	}
@@ -355,8 +368,8 @@ func FindAlloc(s Stmt, name string) *Alloc {
 
 // FindLoop returns the loop called name, or nil.
 func FindLoop(s Stmt, name string) *For {
-	for t := range Stmts(s) {
-		if l, ok := t.(*For); ok && l.Var == name {
+	for l := range StmtsOf[*For](s) {
+		if l.Var == name {
 			return l
 		}
 	}

@@ -95,12 +95,9 @@ func (c *repeatCheck) stmt(s ir.Stmt, defs []defined) []defined {
 }
 
 func (c *repeatCheck) reads(s ir.Stmt, e ir.Expr, defs []defined) {
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if l, ok := e.(*ir.Load); ok {
-			c.read(s, l.Buf, l.Idx, defs)
-		}
-		return true
-	})
+	for l := range ir.ExprsOf[*ir.Load](e) {
+		c.read(s, l.Buf, l.Idx, defs)
+	}
 }
 
 func (c *repeatCheck) read(s ir.Stmt, buf string, idx []ir.Expr, defs []defined) {

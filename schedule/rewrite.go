@@ -97,17 +97,14 @@ func path(s ir.Stmt, name string) []*ir.For {
 // conditions lists the conditions that hold around the loop called name of f.
 func conditions(f *ir.Func, name string) (held []ir.Expr) {
 	holds := func(s ir.Stmt) bool { return s != nil && path(s, name) != nil }
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		i, ok := s.(*ir.If)
+	for i := range ir.StmtsOf[*ir.If](f.Body) {
 		switch {
-		case !ok:
 		case holds(i.Then):
 			held = append(held, f.Lasting(i.Cond, i.Then)...)
 		case holds(i.Else):
 			held = append(held, f.Lasting(ir.Un(ir.Not, i.Cond), i.Else)...)
 		}
-		return true
-	})
+	}
 	return held
 }
 

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"iter"
+	"slices"
 
 	"ripc/ir"
 	"ripc/targets/isa"
@@ -53,11 +54,7 @@ func (n nest) axesOf(idx []ir.Expr) []ir.Axis {
 // axis counts.
 func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 	out := map[string]nest{}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok {
-			return true
-		}
+	for l := range ir.StmtsOf[*ir.For](f.Body) {
 		ws := written(l)
 		for _, own := range allocs(l.Body) { // private to an iteration
 			delete(ws, own)
@@ -73,8 +70,7 @@ func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 				out[b].loops[l.Axis] = l
 			}
 		}
-		return true
-	})
+	}
 	return out
 }
 
@@ -126,16 +122,7 @@ func storesTo(s ir.Stmt, buf string) []*ir.Store {
 }
 
 // loads lists the loads of an expression.
-func loads(e ir.Expr) []*ir.Load {
-	var out []*ir.Load
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if l, ok := e.(*ir.Load); ok {
-			out = append(out, l)
-		}
-		return true
-	})
-	return out
-}
+func loads(e ir.Expr) []*ir.Load { return slices.Collect(ir.ExprsOf[*ir.Load](e)) }
 
 // chosenBy reports whether the last index is a loop's variable alone.
 func chosenBy(idx []ir.Expr, loop string) bool {
