@@ -84,3 +84,41 @@ func TestRecall(t *testing.T) {
 		t.Errorf("rubbish: %v", err)
 	}
 }
+
+// TestRecallRecorded: beside a measurement, a strategy that has none is searched once, and its schedule is taken where it promises to be faster.
+func TestRecallRecorded(t *testing.T) {
+	target, err := targets.Lookup("rpi3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, _, err := machine.Of(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := layerOf(target, layout.Popcount, 40, 40, 9)
+	for _, c := range []struct {
+		time  float64
+		taken bool
+	}{{1e12, true}, {1, false}} {
+		kept, err := caches.Open(t.TempDir(), caches.DefaultLimit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records := []machine.Record{{Strategy: "words", Cost: c.time, Time: c.time}}
+		var before found
+		for i := range 2 {
+			s := &finder{model: model, target: target, known: map[string]found{}, kept: kept}
+			k, err := s.bestRecorded(t.Context(), f, f.Key(), records)
+			if taken := k.Strategy != "" && k.Strategy != "words" && k.records == nil; err != nil || taken != c.taken {
+				t.Fatalf("beside a time of %g: %s, %v", c.time, k.Strategy, err)
+			}
+			if n := kept.Stats(); n.Hits != i || n.Misses != 1 {
+				t.Errorf("beside a time of %g: %+v after %d searches", c.time, n, i+1)
+			}
+			if i == 1 && (k.Strategy != before.Strategy || !maps.Equal(k.Values, before.Values) || k.time != before.time) {
+				t.Errorf("%s %v, and the second time %s %v", before.Strategy, before.Values, k.Strategy, k.Values)
+			}
+			before = k
+		}
+	}
+}

@@ -99,8 +99,9 @@ func (n numbered) neighbours(i int) iter.Seq[int] {
 // drawing is a sample of the space of a strategy.
 type drawing struct {
 	numbered
-	seen, made map[int]bool
-	own        []sketch // the best guesses first
+	seen map[int]bool
+	made map[int]found // by number; without a Func where none can be built
+	own  []sketch      // the best guesses first
 }
 
 // point is the point number i.

@@ -58,10 +58,8 @@ func (f *Func) Buffers() map[string]Buffer {
 	for _, p := range f.Params {
 		m[p.Name] = p.Buffer
 	}
-	for s := range Stmts(f.Body) {
-		if a, ok := s.(*Alloc); ok {
-			m[a.Buf.Name] = a.Buf
-		}
+	for a := range StmtsOf[*Alloc](f.Body) {
+		m[a.Buf.Name] = a.Buf
 	}
 	return m
 }

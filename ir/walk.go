@@ -1,6 +1,9 @@
 package ir
 
-import "iter"
+import (
+	"cmp"
+	"iter"
+)
 
 // Walk calls f on s and, while f returns true, on the statements below it, in program order.
 func Walk(s Stmt, f func(Stmt) bool) {
@@ -76,6 +79,36 @@ func Stmts(s Stmt) iter.Seq[Stmt] {
 	}
 }
 
+// StmtsOf is Stmts of one type.
+func StmtsOf[T Stmt](s Stmt) iter.Seq[T] { return ofType[T](Stmts(s)) }
+
+// NodesOf is Nodes of one type.
+func NodesOf[T Expr](s Stmt) iter.Seq[T] { return ofType[T](Nodes(s)) }
+
+// ExprsOf iterates over the expressions of one type in e, e included.
+func ExprsOf[T Expr](e Expr) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		goesOn := true
+		WalkExpr(e, func(x Expr) bool {
+			if t, ok := x.(T); ok {
+				goesOn = goesOn && yield(t)
+			}
+			return goesOn
+		})
+	}
+}
+
+// ofType iterates over the elements of one type.
+func ofType[T, E any](all iter.Seq[E]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for e := range all {
+			if t, ok := any(e).(T); ok && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
 // Nodes iterates over the expressions of s and of the statements below it, with all their operands.
 func Nodes(s Stmt) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) {
@@ -114,8 +147,8 @@ func Mentions(e Expr, name string) bool {
 
 // HasLoop reports whether f holds for a loop in s.
 func HasLoop(s Stmt, f func(*For) bool) bool {
-	for t := range Stmts(s) {
-		if l, ok := t.(*For); ok && f(l) {
+	for l := range StmtsOf[*For](s) {
+		if f(l) {
 			return true
 		}
 	}
@@ -286,10 +319,47 @@ func Reindex(s Stmt, from, to string, at func(idx []Expr) []Expr) Stmt {
 	})
 }
 
+// Rename gives loops and buffers below s new names. A loop and a buffer may share one.
+func Rename(s Stmt, loops, bufs map[string]string) Stmt {
+	loop := func(n string) string { return cmp.Or(loops[n], n) }
+	to := func(n string) string { return cmp.Or(bufs[n], n) }
+	fe := func(e Expr) Expr {
+		return MapExpr(e, func(e Expr) Expr {
+			switch e := e.(type) {
+			case *Var:
+				return V(loop(e.Name))
+			case *Load:
+				return &Load{Buf: to(e.Buf), T: e.T, Idx: e.Idx}
+			}
+			return e
+		})
+	}
+	fs := func(s Stmt) Stmt {
+		switch s := s.(type) {
+		case *For:
+			return &For{Var: loop(s.Var), Extent: s.Extent, Kind: s.Kind, Axis: s.Axis, Body: s.Body}
+		case *Store:
+			return &Store{Buf: to(s.Buf), Idx: s.Idx, Op: s.Op, Val: s.Val}
+		case *Alloc:
+			b := s.Buf
+			b.Name = to(b.Name)
+			return &Alloc{Buf: b, Body: s.Body}
+		case *Call:
+			args := make([]Window, len(s.Args))
+			for i, w := range s.Args {
+				args[i] = Window{Buf: to(w.Buf), Idx: w.Idx}
+			}
+			return &Call{Fn: s.Fn, Args: args}
+		}
+		return s
+	}
+	return MapStmt(s, fs, fe)
+}
+
 // FindAlloc returns the alloc of the buffer called name, or nil.
 func FindAlloc(s Stmt, name string) *Alloc {
-	for t := range Stmts(s) {
-		if a, ok := t.(*Alloc); ok && a.Buf.Name == name {
+	for a := range StmtsOf[*Alloc](s) {
+		if a.Buf.Name == name {
 			return a
 		}
 	}
@@ -298,8 +368,8 @@ func FindAlloc(s Stmt, name string) *Alloc {
 
 // FindLoop returns the loop called name, or nil.
 func FindLoop(s Stmt, name string) *For {
-	for t := range Stmts(s) {
-		if l, ok := t.(*For); ok && l.Var == name {
+	for l := range StmtsOf[*For](s) {
+		if l.Var == name {
 			return l
 		}
 	}

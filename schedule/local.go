@@ -117,20 +117,18 @@ func (c *local) axis(d int) ir.Axis {
 			}
 		}
 	}
-	ir.Walk(c.loop.Body, func(s ir.Stmt) bool {
+	for s := range ir.Stmts(c.loop.Body) {
 		if st, ok := s.(*ir.Store); ok && st.Buf == c.of.Name {
 			chosen(st.Idx)
 		}
 		for e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				if l, ok := e.(*ir.Load); ok && l.Buf == c.of.Name {
+			for l := range ir.ExprsOf[*ir.Load](e) {
+				if l.Buf == c.of.Name {
 					chosen(l.Idx)
 				}
-				return true
-			})
+			}
 		}
-		return true
-	})
+	}
 	return axis
 }
 

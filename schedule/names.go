@@ -13,12 +13,9 @@ import (
 // loopNames lists the loops below s in program order.
 func loopNames(s ir.Stmt) []string {
 	var names []string
-	ir.Walk(s, func(t ir.Stmt) bool {
-		if l, ok := t.(*ir.For); ok {
-			names = append(names, l.Var)
-		}
-		return true
-	})
+	for l := range ir.StmtsOf[*ir.For](s) {
+		names = append(names, l.Var)
+	}
 	return names
 }
 
@@ -36,10 +33,8 @@ func findAlloc(f *ir.Func, buffer string) *ir.Alloc {
 	a := ir.FindAlloc(f.Body, buffer)
 	if a == nil {
 		var names []string
-		for s := range ir.Stmts(f.Body) {
-			if a, ok := s.(*ir.Alloc); ok {
-				names = append(names, a.Buf.Name)
-			}
+		for a := range ir.StmtsOf[*ir.Alloc](f.Body) {
+			names = append(names, a.Buf.Name)
 		}
 		refuse(listed("allocs:", "the func has no allocs", names), "%%%s is not a buffer from alloc", buffer)
 	}

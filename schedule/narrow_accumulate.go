@@ -186,12 +186,9 @@ func narrow(t ir.Type, e ir.Expr) ir.Expr {
 // fits proves that the sums of one iteration stay inside the alloc's type.
 func (c *local) fits(zero, body ir.Stmt) error {
 	inside := map[string]bool{c.buf.Name: true}
-	ir.Walk(body, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok {
-			inside[a.Buf.Name] = true
-		}
-		return true
-	})
+	for a := range ir.StmtsOf[*ir.Alloc](body) {
+		inside[a.Buf.Name] = true
+	}
 	g := &ir.Func{Name: c.f.Name}
 	bufs := c.f.Buffers()
 	for _, b := range slices.Sorted(maps.Keys(bufs)) {

@@ -42,12 +42,9 @@ type repeatCheck struct {
 // newRepeatCheck is for body, a statement of f.
 func newRepeatCheck(f *ir.Func, body ir.Stmt) *repeatCheck {
 	c := &repeatCheck{writes: map[string]bool{}, changes: f.Changes(body), extents: map[string]int{}}
-	ir.Walk(body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			c.extents[l.Var] = l.Extent
-		}
-		return true
-	})
+	for l := range ir.StmtsOf[*ir.For](body) {
+		c.extents[l.Var] = l.Extent
+	}
 	return c
 }
 
@@ -98,12 +95,9 @@ func (c *repeatCheck) stmt(s ir.Stmt, defs []defined) []defined {
 }
 
 func (c *repeatCheck) reads(s ir.Stmt, e ir.Expr, defs []defined) {
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if l, ok := e.(*ir.Load); ok {
-			c.read(s, l.Buf, l.Idx, defs)
-		}
-		return true
-	})
+	for l := range ir.ExprsOf[*ir.Load](e) {
+		c.read(s, l.Buf, l.Idx, defs)
+	}
 }
 
 func (c *repeatCheck) read(s ir.Stmt, buf string, idx []ir.Expr, defs []defined) {

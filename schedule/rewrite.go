@@ -56,49 +56,6 @@ func substitute(s ir.Stmt, m map[string]ir.Expr, r arith.Ranges) ir.Stmt {
 	})
 }
 
-// rename gives loops and buffers below s new names. A loop and a buffer may share one.
-func rename(s ir.Stmt, loops, bufs map[string]string) ir.Stmt {
-	look := func(m map[string]string, n string) string {
-		if t, ok := m[n]; ok {
-			return t
-		}
-		return n
-	}
-	loop := func(n string) string { return look(loops, n) }
-	to := func(n string) string { return look(bufs, n) }
-	fe := func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			switch e := e.(type) {
-			case *ir.Var:
-				return ir.V(loop(e.Name))
-			case *ir.Load:
-				return &ir.Load{Buf: to(e.Buf), T: e.T, Idx: e.Idx}
-			}
-			return e
-		})
-	}
-	fs := func(s ir.Stmt) ir.Stmt {
-		switch s := s.(type) {
-		case *ir.For:
-			return &ir.For{Var: loop(s.Var), Extent: s.Extent, Kind: s.Kind, Axis: s.Axis, Body: s.Body}
-		case *ir.Store:
-			return &ir.Store{Buf: to(s.Buf), Idx: s.Idx, Op: s.Op, Val: s.Val}
-		case *ir.Alloc:
-			b := s.Buf
-			b.Name = to(b.Name)
-			return &ir.Alloc{Buf: b, Body: s.Body}
-		case *ir.Call:
-			args := make([]ir.Window, len(s.Args))
-			for i, w := range s.Args {
-				args[i] = ir.Window{Buf: to(w.Buf), Idx: w.Idx}
-			}
-			return &ir.Call{Fn: s.Fn, Args: args}
-		}
-		return s
-	}
-	return ir.MapStmt(s, fs, fe)
-}
-
 // stmts lists the statements of s, a Block or a single one.
 func stmts(s ir.Stmt) []ir.Stmt {
 	if b, ok := s.(*ir.Block); ok {
@@ -140,17 +97,14 @@ func path(s ir.Stmt, name string) []*ir.For {
 // conditions lists the conditions that hold around the loop called name of f.
 func conditions(f *ir.Func, name string) (held []ir.Expr) {
 	holds := func(s ir.Stmt) bool { return s != nil && path(s, name) != nil }
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		i, ok := s.(*ir.If)
+	for i := range ir.StmtsOf[*ir.If](f.Body) {
 		switch {
-		case !ok:
 		case holds(i.Then):
 			held = append(held, f.Lasting(i.Cond, i.Then)...)
 		case holds(i.Else):
 			held = append(held, f.Lasting(ir.Un(ir.Not, i.Cond), i.Else)...)
 		}
-		return true
-	})
+	}
 	return held
 }
 
@@ -231,7 +185,7 @@ func copied(s ir.Stmt, name func(string) string) ir.Stmt {
 			bufs[t.Buf.Name] = name(t.Buf.Name)
 		}
 	}
-	return rename(s, loops, bufs)
+	return ir.Rename(s, loops, bufs)
 }
 
 // noStoreInLanes refuses stores in vectorize loops that would become loops over parts.

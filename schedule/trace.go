@@ -145,8 +145,8 @@ func (r Result) PackingFunc() *ir.Func {
 		for _, l := range loopNames(p.Func.Body) {
 			loops[l] = names.copyOf(fmt.Sprintf("%s.%s", to.Name, l))
 		}
-		pack := rename(p.Func.Body, loops, map[string]string{"from": p.Param, "to": to.Name})
-		body = rename(body, nil, map[string]string{p.Param: to.Name})
+		pack := ir.Rename(p.Func.Body, loops, map[string]string{"from": p.Param, "to": to.Name})
+		body = ir.Rename(body, nil, map[string]string{p.Param: to.Name})
 		body = &ir.Alloc{Buf: to, Body: ir.Seq(pack, body)}
 		for k, q := range params {
 			if q.Name == p.Param {

@@ -17,11 +17,9 @@ import (
 // an alloc, a call or a vectorize loop is nested in it or it in a vectorize loop.
 func vectorize(f *ir.Func, loop string) *ir.Func {
 	l := findLoop(f, loop)
-	for s := range ir.Stmts(l.Body) {
-		if s, ok := s.(*ir.Alloc); ok {
-			refuse(fmt.Sprintf("compute %%%s at a loop further out", s.Buf.Name), "loop %%%s holds the alloc of %%%s",
-				l.Var, s.Buf.Name)
-		}
+	for s := range ir.StmtsOf[*ir.Alloc](l.Body) {
+		refuse(fmt.Sprintf("compute %%%s at a loop further out", s.Buf.Name), "loop %%%s holds the alloc of %%%s",
+			l.Var, s.Buf.Name)
 	}
 	g := mark(f, l, ir.Vectorize)
 	must(deps.CheckLoop(g, loop))

@@ -34,10 +34,10 @@ func webGPU() Target {
 }
 
 // cuda is a GPU of NVIDIA's. cpu is its compute capability, ptx the first version of the language
-// of kernels that knows it, units the number of its multiprocessors, and matrix is Device.Matrix.
-func cuda(cpu, ptx, board string, units int, matrix string) Target {
-	t := openclDevice(cpu, ptx, board, Device{MaxThreads: 1024, SharedBytes: 48 << 10, Lanes: 32, Units: units,
-		Matrix: matrix})
+// of kernels that knows it. d has the facts in which GPUs differ.
+func cuda(cpu, ptx, board string, d Device) Target {
+	d.MaxThreads, d.SharedBytes, d.Lanes = 1024, 48<<10, 32
+	t := openclDevice(cpu, ptx, board, d)
 	t.Arch, t.CPU = "nvptx64", cpu
 	return t
 }

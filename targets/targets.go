@@ -9,6 +9,7 @@ package targets
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -84,15 +85,17 @@ type Device struct {
 	SharedBytes int `json:"shared_bytes"` // of a block
 	Lanes       int `json:"lanes"`        // threads that run in step
 	Units       int `json:"units"`        // that run blocks, side by side
-	// Matrix is the operation on bits in products of matrices, "xor" or "and", "s8" if these are of
-	// bytes alone, or "" if there are no such products.
-	Matrix string `json:"matrix,omitempty"`
+	// ByteMatrices and BitMatrices say that it has products of matrices of bytes, and of bits. The
+	// operation on bits is "and" with AndProducts, else "xor".
+	ByteMatrices bool `json:"byte_matrices,omitempty"`
+	BitMatrices  bool `json:"bit_matrices,omitempty"`
+	AndProducts  bool `json:"and_products,omitempty"`
 }
 
 // IsDevice reports whether t runs kernels in blocks of threads.
 func (t Target) IsDevice() bool { return t.Device != Device{} }
 
-// Features of devices with products of matrices, by Device.Matrix.
+// Features of devices with products of matrices.
 const (
 	BitMatrices  = "b1"
 	ByteMatrices = "s8"
@@ -100,15 +103,8 @@ const (
 
 // Has reports whether feature is among t.Features, or is one of its products of matrices.
 func (t Target) Has(feature string) bool {
-	if m := t.Device.Matrix; m != "" && (feature == ByteMatrices || feature == BitMatrices && m != ByteMatrices) {
-		return true
-	}
-	for _, f := range t.Features {
-		if f == feature {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.Features, feature) || feature == ByteMatrices && t.Device.ByteMatrices ||
+		feature == BitMatrices && t.Device.BitMatrices
 }
 
 // Milliseconds is how long cycles take at the clock of the board. ok is whether that is known.
@@ -123,17 +119,7 @@ func (t Target) Milliseconds(cycles float64) (ms float64, ok bool) {
 // Missing returns the features of t that are not in have, in t's order: the features that a machine
 // lacks to run code made for t.
 func (t Target) Missing(have []string) []string {
-	set := make(map[string]bool, len(have))
-	for _, f := range have {
-		set[f] = true
-	}
-	var out []string
-	for _, f := range t.Features {
-		if !set[f] {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(t.Features), func(f string) bool { return slices.Contains(have, f) })
 }
 
 // PointerBits is the width of an address.
@@ -168,13 +154,14 @@ func builtin() []Target {
 		loongarch64(), wasm32(), wasm32Relaxed(),
 		cortexM4(), cortexM33(),
 		openclCPU(), maliT860(), gtx1080OpenCL(), webGPU(),
-		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", 20, ""),
-		cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", 2, ""),
-		cuda("sm_75", "ptx63", "NVIDIA T4", 40, ""),
-		cuda("sm_80", "ptx70", "NVIDIA A100", 108, "xor"),
-		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", 16, "xor"),
-		cuda("sm_90", "ptx78", "NVIDIA H100", 132, "and"),
-		cuda("sm_100", "ptx86", "NVIDIA B200", 148, ByteMatrices),
+		cuda("sm_61", "ptx50", "NVIDIA GeForce GTX 1080", Device{Units: 20}),
+		cuda("sm_62", "ptx50", "NVIDIA Jetson TX2", Device{Units: 2}),
+		cuda("sm_75", "ptx63", "NVIDIA T4", Device{Units: 40}),
+		cuda("sm_80", "ptx70", "NVIDIA A100", Device{Units: 108, ByteMatrices: true, BitMatrices: true}),
+		cuda("sm_87", "ptx74", "NVIDIA Jetson AGX Orin", Device{Units: 16, ByteMatrices: true, BitMatrices: true}),
+		cuda("sm_90", "ptx78", "NVIDIA H100",
+			Device{Units: 132, ByteMatrices: true, BitMatrices: true, AndProducts: true}),
+		cuda("sm_100", "ptx86", "NVIDIA B200", Device{Units: 148, ByteMatrices: true}),
 	}
 }
 

@@ -53,12 +53,11 @@ func shapeText(f *ir.Func, l ir.Layer) string {
 	}
 	text := in + " -> " + out
 	window := map[ir.Axis]int{}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && window[l.Axis] == 0 {
+	for l := range ir.StmtsOf[*ir.For](f.Body) {
+		if window[l.Axis] == 0 {
 			window[l.Axis] = l.Extent
 		}
-		return true
-	})
+	}
 	if h, w := window[ir.TapRow], window[ir.TapCol]; h > 0 && w > 0 {
 		text += fmt.Sprintf(", %dx%d", h, w)
 	}

@@ -45,7 +45,7 @@ func Check(root, module string, table []Row) ([]string, error) {
 		if !ok {
 			if !unknown[pkg] {
 				unknown[pkg] = true
-				problems = append(problems, fmt.Sprintf("package %s has no row in internal/layering/table.go: "+
+				problems = append(problems, fmt.Sprintf("package %s has no row in internal/layering/table_test.go: "+
 					"add one with its imports, e.g. {%q, []string{\"ir\"}, nil}", pkg, pkg))
 			}
 			return nil
@@ -61,7 +61,7 @@ func Check(root, module string, table []Row) ([]string, error) {
 		for _, p := range slices.Concat(row.May, row.ThirdParty) {
 			if !used[entry(row, p)] {
 				problems = append(problems, fmt.Sprintf("package %s imports nothing of %s: take that out of its row "+
-					"in internal/layering/table.go", row.Package, p))
+					"in internal/layering/table_test.go", row.Package, p))
 			}
 		}
 	}

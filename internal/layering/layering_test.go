@@ -109,11 +109,11 @@ func TestCheckFinds(t *testing.T) {
 	want := []string{
 		"high/c.go:1: package high may not import C: ripc uses no cgo",
 		"high/x.go:1: package high may not import example.com/goodness: of other modules its row allows example.com/good",
-		`package low/build has no row in internal/layering/table.go: add one with its imports, e.g. {"low/build", []string{"ir"}, nil}`,
+		`package low/build has no row in internal/layering/table_test.go: add one with its imports, e.g. {"low/build", []string{"ir"}, nil}`,
 		"low/x.go:5: package low may not import m/high: its row allows nothing",
-		`package new has no row in internal/layering/table.go: add one with its imports, e.g. {"new", []string{"ir"}, nil}`,
+		`package new has no row in internal/layering/table_test.go: add one with its imports, e.g. {"new", []string{"ir"}, nil}`,
 		"tree/deep/x.go:1: package tree/... may not import m: its row allows low",
-		"package tree/... imports nothing of low: take that out of its row in internal/layering/table.go",
+		"package tree/... imports nothing of low: take that out of its row in internal/layering/table_test.go",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -33,10 +33,8 @@ type Ranges map[string]Interval
 // expressions only use variables of enclosing loops.
 func Loops(s ir.Stmt) Ranges {
 	r := Ranges{}
-	for s := range ir.Stmts(s) {
-		if l, ok := s.(*ir.For); ok {
-			r[l.Var] = span(0, int64(l.Extent)-1)
-		}
+	for l := range ir.StmtsOf[*ir.For](s) {
+		r[l.Var] = span(0, int64(l.Extent)-1)
 	}
 	return r
 }

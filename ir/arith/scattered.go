@@ -52,10 +52,8 @@ func Neighbours(l *ir.For, bufs map[string]ir.Buffer) bool {
 			return false
 		}
 	}
-	for x := range ir.Nodes(l.Body) {
-		if ld, ok := x.(*ir.Load); ok {
-			at(ld.Buf, ld.Idx, 2)
-		}
+	for ld := range ir.NodesOf[*ir.Load](l.Body) {
+		at(ld.Buf, ld.Idx, 2)
 	}
 	return side
 }

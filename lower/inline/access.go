@@ -66,13 +66,12 @@ func indexed(f *ir.Func, k int, name string, b ir.Buffer, at func([]ir.Expr) []i
 
 // hasCalls reports whether f has instructions with windows of buffers as operands.
 func hasCalls(f *ir.Func) bool {
-	found := false
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		_, call := s.(*ir.Call)
-		found = found || call
-		return !found
-	})
-	return found
+	for s := range ir.Stmts(f.Body) {
+		if _, ok := s.(*ir.Call); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // sums reports whether f adds up over windows.
@@ -86,12 +85,11 @@ func rowsOfSums(f *ir.Func) bool { return tallest(f.Body, ir.Row, ir.TapRow, ir.
 // if there is none.
 func tallest(s ir.Stmt, axes ...ir.Axis) int {
 	most := 0
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && l.Axis == axes[0] && (len(axes) == 1 || tallest(l.Body, axes[1:]...) > 0) {
+	for l := range ir.StmtsOf[*ir.For](s) {
+		if l.Axis == axes[0] && (len(axes) == 1 || tallest(l.Body, axes[1:]...) > 0) {
 			most = max(most, l.Extent)
 		}
-		return true
-	})
+	}
 	return most
 }
 
@@ -137,14 +135,9 @@ func copyForSums(f *ir.Func, k int, name string, m move, t targets.Target) *ir.F
 // parameter, or "".
 func inputCopy(f *ir.Func, param string) string {
 	buf := ""
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		st, ok := s.(*ir.Store)
-		if !ok {
-			return true
-		}
+	for st := range ir.StmtsOf[*ir.Store](f.Body) {
 		eachLoad(st, param, func(*ir.Load) { buf = st.Buf })
-		return true
-	})
+	}
 	for _, p := range f.Params {
 		if p.Name == buf {
 			return ""
@@ -157,18 +150,16 @@ func inputCopy(f *ir.Func, param string) string {
 // channels.
 func shared(f *ir.Func, buf string) bool {
 	same := f.Buffers()[buf].Type == ir.F32
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok || l.Axis != ir.Channel || tallest(l.Body, ir.TapRow, ir.Reduce) == 0 {
-			return true
+	for l := range ir.StmtsOf[*ir.For](f.Body) {
+		if l.Axis != ir.Channel || tallest(l.Body, ir.TapRow, ir.Reduce) == 0 {
+			continue
 		}
 		eachLoad(l, buf, func(ld *ir.Load) {
 			for _, e := range ld.Idx {
 				same = same && !arith.Mentions(e, l.Var)
 			}
 		})
-		return true
-	})
+	}
 	return same
 }
 
@@ -281,15 +272,9 @@ func prepend(first, s ir.Stmt) ir.Stmt {
 
 // eachLoad calls f for the loads of a buffer.
 func eachLoad(s ir.Stmt, buf string, f func(*ir.Load)) {
-	ir.Walk(s, func(s ir.Stmt) bool {
-		for e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				if ld, ok := e.(*ir.Load); ok && ld.Buf == buf {
-					f(ld)
-				}
-				return true
-			})
+	for ld := range ir.NodesOf[*ir.Load](s) {
+		if ld.Buf == buf {
+			f(ld)
 		}
-		return true
-	})
+	}
 }

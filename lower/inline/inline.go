@@ -6,7 +6,6 @@
 package inline
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"maps"
@@ -22,11 +21,12 @@ import (
 // removed stages, not with their product.
 func Moves(ctx context.Context, p *ir.Program, t targets.Target) error {
 	in := newInliner(p, t)
-	for len(in.due.stages) > 0 {
+	for i := slices.Index(in.due, true); i >= 0; i = slices.Index(in.due, true) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		in.bypass(heap.Pop(&in.due).(int))
+		in.due[i] = false
+		in.bypass(i)
 	}
 	in.finish()
 	return nil
@@ -42,7 +42,7 @@ type inliner struct {
 	readers  map[string]map[use]bool // by buffer
 	writers  map[string]map[use]bool
 	versions map[string]*versions // of Funcs, by the name that they are to have
-	due      queue                // stages to look at, the first of them first
+	due      []bool               // stages to look at, the first of them first
 	refused  map[int]refusal      // moves that stay, by stage
 	gone     map[int]bool         // stages
 	dropped  map[string]bool      // buffers
@@ -71,7 +71,7 @@ func newInliner(p *ir.Program, t targets.Target) *inliner {
 		readers: map[string]map[use]bool{}, writers: map[string]map[use]bool{}, versions: map[string]*versions{},
 		refused: map[int]refusal{}, gone: map[int]bool{}, dropped: map[string]bool{},
 	}
-	in.due.has = make([]bool, len(p.Stages))
+	in.due = slices.Repeat([]bool{true}, len(p.Stages))
 	for _, f := range p.Funcs {
 		in.funcs[f.Name] = f
 	}
@@ -83,7 +83,6 @@ func newInliner(p *ir.Program, t targets.Target) *inliner {
 		for k, a := range s.Args {
 			in.usesOf(a, i, k)[use{i, k}] = true
 		}
-		heap.Push(&in.due, i)
 	}
 	return in
 }
@@ -235,7 +234,7 @@ func (in *inliner) drop(i int, buf string) {
 // a result that it alone reads, and moves that alone read its result. Verdicts on other moves
 // depend on no Func of their neighbours.
 func (in *inliner) touch(i int) {
-	heap.Push(&in.due, i)
+	in.due[i] = true
 	s := in.Stages[i]
 	for k, a := range s.Args {
 		beyond := in.writers[a]
@@ -243,7 +242,7 @@ func (in *inliner) touch(i int) {
 			beyond = in.readers[a]
 		}
 		if len(beyond) == 1 {
-			heap.Push(&in.due, ordered(beyond)[0].stage)
+			in.due[ordered(beyond)[0].stage] = true
 		}
 	}
 }
@@ -277,28 +276,4 @@ func (in *inliner) finish() {
 	in.Stages = stages
 	in.Buffers = slices.DeleteFunc(in.Buffers, func(b ir.ProgBuf) bool { return in.dropped[b.Name] })
 	in.Funcs = slices.DeleteFunc(in.Funcs, func(f *ir.Func) bool { return !used[f.Name] })
-}
-
-// queue has numbers of stages, each once; heap.Pop gives the least.
-type queue struct {
-	stages []int
-	has    []bool
-}
-
-func (q *queue) Len() int           { return len(q.stages) }
-func (q *queue) Less(i, j int) bool { return q.stages[i] < q.stages[j] }
-func (q *queue) Swap(i, j int)      { q.stages[i], q.stages[j] = q.stages[j], q.stages[i] }
-
-// Push adds a stage, an int, unless it is there.
-func (q *queue) Push(x any) {
-	if i := x.(int); !q.has[i] {
-		q.stages, q.has[i] = append(q.stages, i), true
-	}
-}
-
-// Pop removes the last.
-func (q *queue) Pop() any {
-	i := q.stages[len(q.stages)-1]
-	q.stages, q.has[i] = q.stages[:len(q.stages)-1], false
-	return i
 }

@@ -173,10 +173,8 @@ func (in *inliner) small(s ir.Stage) bool {
 func mergeFuncs(f, g *ir.Func, fArgs, gArgs []string, from string) (*ir.Func, []string) {
 	h := &ir.Func{Name: f.Name + "_" + g.Name}
 	taken := map[string]bool{}
-	for s := range ir.Stmts(f.Body) {
-		if l, ok := s.(*ir.For); ok {
-			taken[l.Var] = true
-		}
+	for l := range ir.StmtsOf[*ir.For](f.Body) {
+		taken[l.Var] = true
 	}
 	for b := range f.Buffers() {
 		taken[b] = true
@@ -253,45 +251,29 @@ func reshaped(a, b ir.Buffer) (at func([]ir.Expr) []ir.Expr, ok bool) {
 // renamed returns f with other names for loops and buffers that are taken.
 func renamed(f *ir.Func, taken map[string]bool) *ir.Func {
 	names := map[string]string{}
-	name := func(old string) string {
-		if names[old] == "" {
-			now := old
-			for n := 2; taken[now]; n++ {
-				now = fmt.Sprintf("%s_%d", old, n)
-			}
-			names[old], taken[now] = now, true
+	name := func(old string) {
+		if names[old] != "" {
+			return
 		}
-		return names[old]
+		now := old
+		for n := 2; taken[now]; n++ {
+			now = fmt.Sprintf("%s_%d", old, n)
+		}
+		names[old], taken[now] = now, true
 	}
-	g := &ir.Func{Name: f.Name}
-	for _, q := range f.Params {
-		q.Name = name(q.Name)
-		g.Params = append(g.Params, q)
+	g := &ir.Func{Name: f.Name, Params: slices.Clone(f.Params)}
+	for i, q := range f.Params {
+		name(q.Name)
+		g.Params[i].Name = names[q.Name]
 	}
-	g.Body = ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
+	for s := range ir.Stmts(f.Body) {
 		switch s := s.(type) {
 		case *ir.For:
-			l := *s
-			l.Var = name(l.Var)
-			return &l
+			name(s.Var)
 		case *ir.Alloc:
-			b := s.Buf
-			b.Name = name(b.Name)
-			return &ir.Alloc{Buf: b, Body: s.Body}
-		case *ir.Store:
-			return &ir.Store{Buf: name(s.Buf), Idx: s.Idx, Op: s.Op, Val: s.Val}
+			name(s.Buf.Name)
 		}
-		return s
-	}, func(e ir.Expr) ir.Expr {
-		return ir.MapExpr(e, func(e ir.Expr) ir.Expr {
-			switch e := e.(type) {
-			case *ir.Var:
-				return &ir.Var{Name: name(e.Name)}
-			case *ir.Load:
-				return &ir.Load{Buf: name(e.Buf), T: e.T, Idx: e.Idx}
-			}
-			return e
-		})
-	})
+	}
+	g.Body = ir.Rename(f.Body, names, names)
 	return g
 }

@@ -165,7 +165,7 @@ func (a *Array) Write(w io.Writer) error {
 // WriteFile writes a to path, replacing an existing file. No file remains if a is not valid.
 func (a *Array) WriteFile(path string) error {
 	var head bytes.Buffer
-	if err := (&Array{DType: a.DType, Shape: a.Shape, Data: a.Data}).Write(&head); err != nil {
+	if err := a.Write(&head); err != nil {
 		return withPath(err, path)
 	}
 	if err := os.WriteFile(path, head.Bytes(), 0o644); err != nil {
@@ -184,31 +184,12 @@ func withPath(err error, path string) error {
 	return err
 }
 
-// readExactly reads n bytes in growing steps, so that a lying header costs at most twice the bytes
-// that exist. On a short read it returns the bytes read and the cause.
+// readExactly reads n bytes. Memory grows with those that exist. On a short read it returns the
+// bytes read and the cause.
 func readExactly(r io.Reader, n int) ([]byte, error) {
-	const step = 1 << 20
-	if n <= step {
-		return readInto(r, make([]byte, 0, n), n)
-	}
-	data := make([]byte, 0, step)
-	for len(data) < n {
-		grow := min(n, max(2*len(data), step))
-		next := make([]byte, len(data), grow)
-		copy(next, data)
-		var err error
-		if data, err = readInto(r, next, grow); err != nil {
-			return data, err
-		}
-	}
-	return data, nil
-}
-
-// readInto appends to buf, within its capacity, until it holds n bytes.
-func readInto(r io.Reader, buf []byte, n int) ([]byte, error) {
-	k, err := io.ReadFull(r, buf[len(buf):n])
-	if err == io.EOF {
+	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(data) < n {
 		err = io.ErrUnexpectedEOF
 	}
-	return buf[:len(buf)+k], err
+	return data, err
 }

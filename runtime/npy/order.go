@@ -3,7 +3,6 @@ package npy
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 )
 
 // fromFortran returns the elements of src, stored first axis fastest, in C order. shape holds the
@@ -43,65 +42,62 @@ func fromFortran(src []byte, shape []int, size int) []byte {
 // FromFloat32 makes an f32 array of values in C order. Whether they fill shape is checked when it
 // is written.
 func FromFloat32(shape []int, values []float32) *Array {
-	data := make([]byte, 4*len(values))
-	for i, v := range values {
-		binary.LittleEndian.PutUint32(data[4*i:], math.Float32bits(v))
-	}
+	data, _ := binary.Append(nil, binary.LittleEndian, values) // it takes all slices of numbers
 	return &Array{DType: "f32", Shape: shape, Data: data}
 }
 
 // Float32s returns the elements of an f32 array in C order.
-func (a *Array) Float32s() ([]float32, error) {
-	if a.DType != "f32" {
-		return nil, &Error{Msg: fmt.Sprintf("the array holds %s, not f32", a.DType)}
-	}
-	out := make([]float32, len(a.Data)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(a.Data[4*i:]))
-	}
-	return out, nil
-}
+func (a *Array) Float32s() ([]float32, error) { return elements[float32](a, "f32") }
 
 // Int32s returns the elements of an i32 array in C order.
-func (a *Array) Int32s() ([]int32, error) {
-	if a.DType != "i32" {
-		return nil, &Error{Msg: fmt.Sprintf("the array holds %s, not i32", a.DType)}
+func (a *Array) Int32s() ([]int32, error) { return elements[int32](a, "i32") }
+
+// elements returns the elements of an array of the given type.
+func elements[T any](a *Array, dtype string) ([]T, error) {
+	if a.DType != dtype {
+		return nil, &Error{Msg: fmt.Sprintf("the array holds %s, not %s", a.DType, dtype)}
 	}
-	out := make([]int32, len(a.Data)/4)
-	for i := range out {
-		out[i] = int32(binary.LittleEndian.Uint32(a.Data[4*i:]))
-	}
-	return out, nil
+	return decode[T](a.Data), nil
+}
+
+// decode returns the little-endian numbers that fill data.
+func decode[T any](data []byte) []T {
+	var one T
+	out := make([]T, len(data)/binary.Size(one))
+	_, _ = binary.Decode(data, binary.LittleEndian, out) // data is no shorter than out
+	return out
 }
 
 // Float64s returns the elements of an array of any type in C order, as numbers; a bool is 0 or 1.
 // Of i64 and u64 those beyond 2^53 are rounded.
 func (a *Array) Float64s() ([]float64, error) {
-	size := Size(a.DType)
-	if size == 0 {
-		return nil, &Error{Msg: fmt.Sprintf("the array holds %s, no numbers", a.DType)}
+	switch a.DType {
+	case "f32":
+		return floats[float32](a.Data), nil
+	case "f64":
+		return decode[float64](a.Data), nil
+	case "i8":
+		return floats[int8](a.Data), nil
+	case "i32":
+		return floats[int32](a.Data), nil
+	case "u32":
+		return floats[uint32](a.Data), nil
+	case "i64":
+		return floats[int64](a.Data), nil
+	case "u64":
+		return floats[uint64](a.Data), nil
+	case "u8", "bool":
+		return floats[uint8](a.Data), nil
 	}
-	out := make([]float64, len(a.Data)/size)
-	for i := range out {
-		b := a.Data[i*size:]
-		switch a.DType {
-		case "f32":
-			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-		case "f64":
-			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-		case "i8":
-			out[i] = float64(int8(b[0]))
-		case "i32":
-			out[i] = float64(int32(binary.LittleEndian.Uint32(b)))
-		case "u32":
-			out[i] = float64(binary.LittleEndian.Uint32(b))
-		case "i64":
-			out[i] = float64(int64(binary.LittleEndian.Uint64(b)))
-		case "u64":
-			out[i] = float64(binary.LittleEndian.Uint64(b))
-		default: // a byte
-			out[i] = float64(b[0])
-		}
+	return nil, &Error{Msg: fmt.Sprintf("the array holds %s, no numbers", a.DType)}
+}
+
+// floats returns the numbers that fill data as float64.
+func floats[T int8 | int32 | int64 | uint8 | uint32 | uint64 | float32](data []byte) []float64 {
+	numbers := decode[T](data)
+	out := make([]float64, len(numbers))
+	for i, v := range numbers {
+		out[i] = float64(v)
 	}
-	return out, nil
+	return out
 }

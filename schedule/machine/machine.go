@@ -118,12 +118,13 @@ var machines = sync.OnceValue(func() map[string]func() (*Model, error) {
 		panic("BUG: " + err.Error()) // the name is a valid one
 	}
 	for _, t := range targets.All() {
-		like, _ := targets.Lookup(t.Like) // "" is like none
-		for _, name := range []string{FileName(t), t.Like, like.Like} {
+		for name, next := FileName(t), t.Like; name != ""; {
 			if _, err := fs.Stat(data, name+".json"); err == nil {
 				all[t.Name] = sync.OnceValues(func() (*Model, error) { return open(data, name, t) })
 				break
 			}
+			like, _ := targets.Lookup(next) // "" is like none
+			name, next = next, like.Like
 		}
 	}
 	return all

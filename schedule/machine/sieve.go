@@ -31,12 +31,9 @@ func (m *Model) Define(f *ir.Func) Definition { return define(m.describe, m.targ
 func define(d *features.Describer, t targets.Target, f *ir.Func) Definition {
 	def := Definition{describe: d, features: d.Of(f, nil), extents: map[ir.Axis]float64{},
 		cores: float64(max(1, t.Cores))}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			def.extents[l.Axis] = max(def.extents[l.Axis], float64(l.Extent))
-		}
-		return true
-	})
+	for l := range ir.StmtsOf[*ir.For](f.Body) {
+		def.extents[l.Axis] = max(def.extents[l.Axis], float64(l.Extent))
+	}
 	return def
 }
 

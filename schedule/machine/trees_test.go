@@ -196,3 +196,26 @@ func TestStarts(t *testing.T) {
 		t.Errorf("records of another architecture: %v", got)
 	}
 }
+
+// TestKnows: a model of another machine does not know the instructions that this one lacks.
+func TestKnows(t *testing.T) {
+	target, err := targets.Lookup("rpi5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fitted, knows := range map[string]bool{"rpi5": true, "rpi4": false} {
+		m, err := machine.New(target, machine.Weights{Target: fitted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := features.For(target).CountNames()
+		p := machine.Point{Counts: make([]float64, len(names))}
+		if !m.Knows(p) {
+			t.Errorf("like %s: a point without instructions is not known", fitted)
+		}
+		p.Counts[slices.Index(names, "call.dot_bytes")] = 1
+		if m.Knows(p) != knows {
+			t.Errorf("like %s: products of bytes: %v, not %v", fitted, m.Knows(p), knows)
+		}
+	}
+}

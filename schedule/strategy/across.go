@@ -146,19 +146,16 @@ func (b *acrossBuilder) filtersOf(buf string) string {
 // rowsOfBlock returns the number of output rows in a block, where there are several blocks.
 func (b *acrossBuilder) rowsOfBlock() int {
 	n := 1 // where no block is a quotient
-	ir.Walk(b.Func.Body, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok {
-			for _, ld := range loads(st.Val) {
-				if ld.Buf != b.sumsOfPositions() {
-					continue
-				}
-				if q, ok := ld.Idx[1].(*ir.Binary); ok && q.Op == ir.Div {
-					n = int(q.B.(*ir.IntImm).V)
-				}
+	for st := range ir.StmtsOf[*ir.Store](b.Func.Body) {
+		for _, ld := range loads(st.Val) {
+			if ld.Buf != b.sumsOfPositions() {
+				continue
+			}
+			if q, ok := ld.Idx[1].(*ir.Binary); ok && q.Op == ir.Div {
+				n = int(q.B.(*ir.IntImm).V)
 			}
 		}
-		return true
-	})
+	}
 	return n
 }
 

@@ -81,26 +81,16 @@ func (b *builder) peelBorder(l *ir.For) bool {
 // border returns the numbers of first and of last iterations of l that its body tells apart by
 // comparing l's variable.
 func border(l *ir.For) (left, right int) {
-	ir.Walk(l.Body, func(s ir.Stmt) bool {
-		for e := range ir.Exprs(s) {
-			ir.WalkExpr(e, func(e ir.Expr) bool {
-				c, ok := e.(*ir.Binary)
-				if !ok {
-					return true
-				}
-				v, isVar := c.A.(*ir.Var)
-				k, isConst := c.B.(*ir.IntImm)
-				switch {
-				case !isVar || !isConst || v.Name != l.Var:
-				case c.Op == ir.Ge:
-					left = max(left, int(k.V))
-				case c.Op == ir.Lt:
-					right = max(right, l.Extent-int(k.V))
-				}
-				return true
-			})
+	for c := range ir.NodesOf[*ir.Binary](l.Body) {
+		v, isVar := c.A.(*ir.Var)
+		k, isConst := c.B.(*ir.IntImm)
+		switch {
+		case !isVar || !isConst || v.Name != l.Var:
+		case c.Op == ir.Ge:
+			left = max(left, int(k.V))
+		case c.Op == ir.Lt:
+			right = max(right, l.Extent-int(k.V))
 		}
-		return true
-	})
+	}
 	return left, right
 }

@@ -199,22 +199,18 @@ func (b *builder) pack(dims []ir.Axis, a, before ir.Axis, n int) []ir.Axis {
 // serial lists the unmarked loops that write the buffers and nothing else, in program order.
 func (b *builder) serial(bufs ...string) []*ir.For {
 	var out []*ir.For
-	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok || l.Kind != ir.Serial {
-			return true
-		}
-		some, only := false, true
+	for l := range ir.StmtsOf[*ir.For](b.f.Body) {
+		some, only := false, l.Kind == ir.Serial
 		for buf := range writes(l) {
-			if some, only = true, slices.Contains(bufs, buf); !only {
+			some, only = true, only && slices.Contains(bufs, buf)
+			if !only {
 				break
 			}
 		}
 		if some && only {
 			out = append(out, l)
 		}
-		return true
-	})
+	}
 	return out
 }
 
@@ -234,12 +230,12 @@ func innermost(l *ir.For) bool {
 
 // contains reports whether s holds a statement that match accepts.
 func contains(s ir.Stmt, found func(ir.Stmt) bool) bool {
-	yes := false
-	ir.Walk(s, func(s ir.Stmt) bool {
-		yes = yes || found(s)
-		return !yes
-	})
-	return yes
+	for t := range ir.Stmts(s) {
+		if found(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // calls reports whether s holds an instruction.
@@ -293,12 +289,9 @@ const maxVector = 64
 func (b *builder) cut(loop string, size int) (outer, inner, tail string) {
 	before := map[string]bool{}
 	all := func(see func(*ir.For)) {
-		ir.Walk(b.f.Body, func(s ir.Stmt) bool {
-			if l, ok := s.(*ir.For); ok {
-				see(l)
-			}
-			return true
-		})
+		for l := range ir.StmtsOf[*ir.For](b.f.Body) {
+			see(l)
+		}
 	}
 	all(func(l *ir.For) { before[l.Var] = true })
 	axis := b.find(loop).Axis

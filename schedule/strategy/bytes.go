@@ -280,8 +280,8 @@ func withLoop(m map[ir.Axis]string, a ir.Axis, name string) map[ir.Axis]string {
 // over the copies of the input, and has the key ir.Copy.
 func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
 	out := map[ir.Axis]string{}
-	ir.Walk(b.find(root), func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && hasLoop(l, ir.Part) {
+	for l := range ir.StmtsOf[*ir.For](b.find(root)) {
+		if hasLoop(l, ir.Part) {
 			a := l.Axis
 			if a == ir.Channel && out[a] != "" {
 				a = ir.Copy
@@ -290,8 +290,7 @@ func (b *byteBuilder) nestAt(root string) map[ir.Axis]string {
 				out[a] = l.Var
 			}
 		}
-		return true
-	})
+	}
 	return out
 }
 

@@ -225,13 +225,9 @@ func (b *builder) lanes(buf string, instr *isa.Instr, flush bool) {
 // first.
 func (b *builder) lanesOf(buf string, flush bool) []*ir.For {
 	var out []*ir.For
-	ir.Walk(b.f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok {
-			return true
-		}
+	for l := range ir.StmtsOf[*ir.For](b.f.Body) {
 		all, some := true, false
-		ir.Walk(l.Body, func(s ir.Stmt) bool {
+		for s := range ir.Stmts(l.Body) {
 			switch s := s.(type) {
 			case *ir.Call:
 				all = false
@@ -244,12 +240,10 @@ func (b *builder) lanesOf(buf string, flush bool) []*ir.For {
 					all = all && s.Buf == buf && s.Op == ir.Assign && !reads
 				}
 			}
-			return true
-		})
+		}
 		if all && some {
 			out = append(out, l)
 		}
-		return true
-	})
+	}
 	return out
 }

@@ -208,12 +208,11 @@ func (l *Layer) analyzeCounts(term ir.Expr) {
 // term returns the value that a sum adds up.
 func (l *Layer) term() ir.Expr {
 	var term ir.Expr
-	ir.Walk(l.sum.loops[ir.TapRow], func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok && st.Buf == l.sum.buf {
+	for st := range ir.StmtsOf[*ir.Store](l.sum.loops[ir.TapRow]) {
+		if st.Buf == l.sum.buf {
 			term = st.Val
 		}
-		return true
-	})
+	}
 	return term
 }
 

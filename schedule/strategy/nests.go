@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"iter"
+	"slices"
 
 	"ripc/ir"
 	"ripc/targets/isa"
@@ -53,11 +54,7 @@ func (n nest) axesOf(idx []ir.Expr) []ir.Axis {
 // axis counts.
 func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 	out := map[string]nest{}
-	ir.Walk(f.Body, func(s ir.Stmt) bool {
-		l, ok := s.(*ir.For)
-		if !ok {
-			return true
-		}
+	for l := range ir.StmtsOf[*ir.For](f.Body) {
 		ws := written(l)
 		for _, own := range allocs(l.Body) { // private to an iteration
 			delete(ws, own)
@@ -73,20 +70,16 @@ func nestsOf(f *ir.Func, params map[string]bool) map[string]nest {
 				out[b].loops[l.Axis] = l
 			}
 		}
-		return true
-	})
+	}
 	return out
 }
 
 // allocs lists the buffers that s allocates, outermost first.
 func allocs(s ir.Stmt) []string {
 	var out []string
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if a, ok := s.(*ir.Alloc); ok {
-			out = append(out, a.Buf.Name)
-		}
-		return true
-	})
+	for a := range ir.StmtsOf[*ir.Alloc](s) {
+		out = append(out, a.Buf.Name)
+	}
 	return out
 }
 
@@ -120,26 +113,16 @@ func writes(s ir.Stmt) iter.Seq[string] {
 // storesTo lists the stores to a buffer.
 func storesTo(s ir.Stmt, buf string) []*ir.Store {
 	var out []*ir.Store
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if st, ok := s.(*ir.Store); ok && st.Buf == buf {
+	for st := range ir.StmtsOf[*ir.Store](s) {
+		if st.Buf == buf {
 			out = append(out, st)
 		}
-		return true
-	})
+	}
 	return out
 }
 
 // loads lists the loads of an expression.
-func loads(e ir.Expr) []*ir.Load {
-	var out []*ir.Load
-	ir.WalkExpr(e, func(e ir.Expr) bool {
-		if l, ok := e.(*ir.Load); ok {
-			out = append(out, l)
-		}
-		return true
-	})
-	return out
-}
+func loads(e ir.Expr) []*ir.Load { return slices.Collect(ir.ExprsOf[*ir.Load](e)) }
 
 // chosenBy reports whether the last index is a loop's variable alone.
 func chosenBy(idx []ir.Expr, loop string) bool {

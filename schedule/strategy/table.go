@@ -274,12 +274,11 @@ func (b *tableBuilder) parts(col string) []string {
 // loopsIn returns the outermost loop of each axis, from root inwards.
 func (b *tableBuilder) loopsIn(root string) map[ir.Axis]string {
 	loops := map[ir.Axis]string{}
-	ir.Walk(b.find(root), func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok && loops[l.Axis] == "" {
+	for l := range ir.StmtsOf[*ir.For](b.find(root)) {
+		if loops[l.Axis] == "" {
 			loops[l.Axis] = l.Var
 		}
-		return true
-	})
+	}
 	return loops
 }
 

@@ -41,7 +41,7 @@ func (e *emitter) instruction(f *ir.Func) {
 		return
 	}
 	function, err := isa.FunctionOf(f, isa.Core{InOrder: e.row.InOrder(), SlowPairSums: e.row.SlowPairSums,
-		AndProducts: e.target.Device.Matrix == "and"})
+		AndProducts: e.target.Device.AndProducts})
 	if err != nil {
 		panic(abort{fmt.Errorf("code generation of %s: %w", e.f.Name, err)})
 	}

@@ -138,9 +138,10 @@ func (s fusedSum) name() string {
 	return fmt.Sprintf("%s_x%d", name, s.lanes)
 }
 
-// tieWords writes words that find doubles among the n of %s with lower 29 bits of 2^28. It looks at
-// 16 of these bits, which finds few others, since the exact function does no harm: shifted to the
-// top of their word, they are the least signed number. It returns the name and number of the words.
+// tieWords writes words that find ties among the n doubles of %s. A tie has lower 29 bits of 2^28.
+// The upper 16 of them are tested: shifted to the top, they are the least signed word of 16 bits.
+// This finds a few other doubles, too, and the exact function is right for them as well. The result
+// is the name and number of the words.
 func tieWords(p func(string, ...any), n int) (string, int) {
 	p("  %%halves = bitcast <%d x double> %%s to <%d x i32>", n, 2*n)
 	p("  %%low = shufflevector <%[1]d x i32> %%halves, <%[1]d x i32> poison, %[2]s", 2*n,
@@ -150,11 +151,11 @@ func tieWords(p func(string, ...any), n int) (string, int) {
 	return folded(p, "%words", "i16", 2*n, tieLanes, leastOf)
 }
 
-// leastOf is an operation of folded.
+// leastOf is an operation of folded: the lesser of two lanes.
 const leastOf = "%[1]s.less = icmp slt %[2]s %[1]s.0, %[1]s.1\n  %[1]s = select <%[3]d x i1> %[1]s.less, " +
 	"%[2]s %[1]s.0, %[2]s %[1]s.1"
 
-// anyTie is text that sets %tie if one of n words of tieWords found a tie.
+// anyTie returns text that sets %tie to whether one of the n words of tieWords is a tie.
 func anyTie(words string, n int) string {
 	return fmt.Sprintf(`  %%least = icmp eq <%[1]d x i16> %[3]s, splat (i16 -32768)
   %%all = sext <%[1]d x i1> %%least to <%[1]d x i16>
@@ -162,7 +163,7 @@ func anyTie(words string, n int) string {
 `, n, n/2, words) + anyNegative("tie", "%signs", n/2)
 }
 
-// anyLane is text that sets result to whether one of n bools is set.
+// anyLane returns text that sets result to whether one of n bools is true.
 func anyLane(result, bools string, n int) string {
 	var b strings.Builder
 	p := linesOf(&b)

@@ -80,12 +80,11 @@ func (e *emitter) hideZero(x val) val {
 func comparedAllocs(f *ir.Func) map[string]bool {
 	compared := map[string]bool{}
 	add := func(x ir.Expr) {
-		ir.WalkExpr(x, func(x ir.Expr) bool {
-			if l, ok := x.(*ir.Load); ok && x.Type().IsFloat() {
+		for l := range ir.ExprsOf[*ir.Load](x) {
+			if l.T.IsFloat() {
 				compared[l.Buf] = true
 			}
-			return true
-		})
+		}
 	}
 	for s := range ir.Stmts(f.Body) {
 		if s, ok := s.(*ir.Store); ok && (s.Op == ir.MinTo || s.Op == ir.MaxTo) {
