@@ -174,13 +174,13 @@ var (
 		c := a64()
 		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c),
 			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
-			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 4),
+			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 16, 4),
 			allTables("aarch64"))
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()
 		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32),
-			fmaRows(c.with("vfp4"), 2), allTables("arm"))
+			fmaRows(c.with("vfp4"), 8, 5), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
 	ofWASM  = sync.OnceValue(func() []Instr {
