@@ -172,15 +172,15 @@ var (
 	})
 	ofA64 = sync.OnceValue(func() []Instr {
 		c := a64()
-		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c),
+		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c, 8),
 			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
 			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 16, 4),
 			allTables("aarch64"))
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()
-		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32),
-			fmaRows(c.with("vfp4"), 8, 5), allTables("arm"))
+		return slices.Concat(byteLanes(c), productPairs(c), channelProducts(c, 4), c.lookUps(16, 8, 16, 32),
+			c.lookUpWideRows(32), fmaRows(c.with("vfp4"), 8, 5), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
 	ofWASM  = sync.OnceValue(func() []Instr {
