@@ -69,7 +69,7 @@ const (
 	DotChannels
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j], or acc[l, i] += r[l, i, j], in one type.
 	AddPairs
-	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
+	// PackCompare is y[0] |= (acc[l] <= t[l]) << l. Of floats, >= takes the place of <=.
 	PackCompare
 	// PackWord is the word of bits (acc[l] <= t[l]) << l. A warp makes it by a ballot.
 	PackWord

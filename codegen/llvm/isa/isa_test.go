@@ -93,6 +93,7 @@ func TestAssembly(t *testing.T) {
 		"armv7_vpadal_u16":            {"vpadal.u8"},
 		"armv7_vpadal_i32":            {"vpadal.u16"},
 		"armv7_pack_le_x32":           {"vcge.s32", "vsli.32", "vpadd.i32"},
+		"armv7_pack_ge_f32_x32":       {"vcge.f32", "vsli.32", "vpadd.i32"},
 		"neon_uadalp_u16_x16":         {"uadalp\tv", "ldp\tq", "stp\tq"},
 		"neon_xor_cnt_add_2x8_spread": {"eor\tv", "cnt\tv", "add\tv", "ldp\tq"},
 		"armv7_vpadal_u16_x8":         {"vld1.64", "vpadal.u8", "vst1.64"},
