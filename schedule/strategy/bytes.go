@@ -158,15 +158,20 @@ func (b *byteBuilder) build() {
 		b.may(steps.Parallel(t.outer))
 	}
 	b.positions(t)
-	compare := b.instr(isa.PackCompare, func(i isa.Instr) bool {
-		return i.Lanes == b.extent(t.inner) && i.Func.Params[1].Type == b.sumType()
-	})
-	if !b.packed || b.mean.exists() || compare == nil || !b.may(steps.Tensorize(t.inner, compare.Func)) {
+	if !b.packCompare(t) {
 		b.may(steps.Vectorize(t.inner))
 	}
 	if planes := b.find(b.sum.loop(ir.Plane)); planes != nil && b.inlinesPlanes() {
 		b.unroll(planes)
 	}
+}
+
+// packCompare tensorizes the comparisons of a word's sums, and reports whether that is legal.
+func (b *builder) packCompare(t tiled) bool {
+	compare := b.instr(isa.PackCompare, func(i isa.Instr) bool {
+		return i.Lanes == b.extent(t.inner) && i.Func.Params[1].Type == b.sumType()
+	})
+	return b.packed && !b.mean.exists() && compare != nil && b.may(steps.Tensorize(t.inner, compare.Func))
 }
 
 // check refuses values that contradict each other.

@@ -16,12 +16,18 @@ import (
 
 // TestDotChannels: a row of an odd number of positions is a tile with an instruction for its last position, and has the same bits.
 func TestDotChannels(t *testing.T) {
-	m, err := targets.Lookup("rpi3")
-	if err != nil {
-		t.Fatal(err)
+	for _, target := range []string{"rpi3", "generic-armv7"} {
+		m, err := targets.Lookup(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		testChannels(t, m)
 	}
+}
+
+func testChannels(t *testing.T, m targets.Target) {
 	for _, c := range []struct{ k, stride, in, w int }{{3, 1, 32, 5}, {3, 2, 16, 5}, {1, 1, 64, 3}, {1, 2, 128, 6}, {3, 1, 16, 4}} {
-		name := fmt.Sprintf("%dx%dx%d, by %d, %d columns", c.k, c.k, c.in, c.stride, c.w)
+		name := fmt.Sprintf("%s, %dx%dx%d, by %d, %d columns", m.Name, c.k, c.k, c.in, c.stride, c.w)
 		a := &graph.FusedConv{KH: c.k, KW: c.k, SH: c.stride, SW: c.stride, In: c.in, Out: 16, Groups: 1}
 		a.Pad = graph.Padding{Mode: graph.PadExplicit, Top: c.k / 2, Bottom: c.k / 2, Left: c.k / 2, Right: c.k / 2}
 		f := testlayer.Bytes(a, m, ir.Unipolar, 8, 1, c.k, c.w)

@@ -36,6 +36,7 @@ func fmaRows() Strategy {
 			b.pads()
 			b.fmaRows(b.reduction())
 			b.stagesBetween()
+			b.packCompare(t)
 			b.finish(t)
 		},
 	}

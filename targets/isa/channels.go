@@ -11,17 +11,17 @@ import (
 // up in 16 bits. 0 stands for all bytes.
 type together struct{ n, levels, weights int }
 
-// channelProducts are products of bytes on 64-bit Arm without products of four, with input channels
-// in lanes: a load of levels serves all filters, and a load of weights all positions. Products of
-// eight channels fill a register of 16 bits, where those of eight others are added if limited
-// numbers fit. Then neighbours are added to sums of 32 bits.
-func channelProducts(c cpu) []Instr {
+// channelProducts are products of bytes on Arm without products of four, for a number of filters,
+// with input channels in lanes: a load of levels serves all filters, and a load of weights all
+// positions. Products of eight channels fill a register of 16 bits, where those of eight others are
+// added if limited numbers fit. Then neighbours are added to sums of 32 bits.
+func channelProducts(c cpu, filters int) []Instr {
 	is := []Instr{c.neighbours("addp_i32_x4x2", AddPairs, ir.I32, ir.I32, 0, 4, 2)}
 	for _, blocks := range []int{4, 2, 1} {
 		for _, l := range []together{{2, 0, 127}, {2, 127, 0}, {1, 0, 0}} {
 			for stride := 1; stride <= 2; stride++ {
 				for positions := 2; positions > 0; positions-- { // 1 is the last of an odd number
-					is = append(is, c.channels(blocks, l, Instr{Positions: positions, Lanes: 8, Stride: stride}))
+					is = append(is, c.channels(blocks, l, Instr{Positions: positions, Lanes: filters, Stride: stride}))
 				}
 			}
 		}

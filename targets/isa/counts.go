@@ -270,12 +270,19 @@ func dims(shape []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
 }
 
-// packCompares are of PackCompare.
+// packCompares are of PackCompare: of counts and, on 32-bit Arm, of floats.
 func packCompares(c cpu) []Instr {
-	return []Instr{c.instr(family{
-		"${cpu}_pack_le_x${lanes}", "out %y: u32[1], %acc: i32[$lanes], %t: i32[$lanes]", "l:$lanes",
-		"%y[0] |= cast<u32>(%acc[%l] <= %t[%l]) << cast<u32>(%l)",
-	}, Instr{Meaning: PackCompare, Lanes: 32, Type: ir.U32}, nil)}
+	compare := func(name, op string, of ir.Type) Instr {
+		return c.instr(family{
+			"${cpu}_pack_" + name + "_x${lanes}", "out %y: u32[1], %acc: $type[$lanes], %t: $type[$lanes]", "l:$lanes",
+			"%y[0] |= cast<u32>(%acc[%l] $op %t[%l]) << cast<u32>(%l)",
+		}, Instr{Meaning: PackCompare, Lanes: 32, Type: ir.U32}, values{"type": of, "op": op})
+	}
+	is := []Instr{compare("le", "<=", ir.I32)}
+	if c.arch == "arm" {
+		is = append(is, compare("ge_f32", ">=", ir.F32))
+	}
+	return is
 }
 
 // packWord is of PackWord.

@@ -10,11 +10,11 @@ import (
 // pixel. The larger one is twice that.
 const FmaTaps = 8
 
-// fmaRows are of FmaRow, for four registers of filters and up to as many positions that the sums
-// are half of the registers. A row is all taps of a stem's pixels, which have three channels, or
-// some channels of each pixel. Strides are those of stems, and usual numbers of channels.
-func fmaRows(c cpu, most int) (is []Instr) {
-	const filters, channels, fewChannels, widest = 16, 3, 256, 2048
+// fmaRows are of FmaRow, for a number of filters and up to most positions. A row is all taps of a
+// stem's pixels, which have three channels, or some channels of each pixel. Strides are those of
+// stems, and usual numbers of channels.
+func fmaRows(c cpu, filters, most int) (is []Instr) {
+	const channels, fewChannels, widest = 3, 256, 2048
 	alternate := c.arch == "aarch64" // one load takes its registers apart
 	f := family{
 		"${cpu}_fma_row_${positions}x${taps}x${lanes}_s${stride}",

@@ -69,7 +69,7 @@ const (
 	DotChannels
 	// AddPairs is acc[l] += sum over j < 2 of r[l, j], or acc[l, i] += r[l, i, j], in one type.
 	AddPairs
-	// PackCompare is y[0] |= (acc[l] <= t[l]) << l.
+	// PackCompare is y[0] |= (acc[l] <= t[l]) << l. Of floats, >= takes the place of <=.
 	PackCompare
 	// PackWord is the word of bits (acc[l] <= t[l]) << l. A warp makes it by a ballot.
 	PackWord
@@ -172,15 +172,15 @@ var (
 	})
 	ofA64 = sync.OnceValue(func() []Instr {
 		c := a64()
-		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c),
+		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c, 8),
 			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
-			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 4),
+			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 16, 4),
 			allTables("aarch64"))
 	})
 	ofA32 = sync.OnceValue(func() []Instr {
 		c := a32()
-		return slices.Concat(byteLanes(c), productPairs(c), c.lookUps(16, 8, 16, 32), c.lookUpWideRows(32),
-			fmaRows(c.with("vfp4"), 2), allTables("arm"))
+		return slices.Concat(byteLanes(c), productPairs(c), channelProducts(c, 4), c.lookUps(16, 8, 16, 32),
+			c.lookUpWideRows(32), fmaRows(c.with("vfp4"), 8, 5), allTables("arm"))
 	})
 	ofThumb = sync.OnceValue(halfProducts)
 	ofWASM  = sync.OnceValue(func() []Instr {

@@ -10,6 +10,10 @@ import (
 // It goes through one pair of registers of weights after the other. One load has the levels of 32
 // channels or, where an instruction takes 16, of two neighbouring positions.
 func dotChannels(c *code) {
+	if c.Arch == "arm" {
+		dotChannelsA32(c)
+		return
+	}
 	const bytes = 16 // of a register
 	n, sums := c.Positions*c.Lanes, vector(4, 32)
 	blocks, held := c.Words/4, c.Positions
@@ -71,5 +75,72 @@ func dotChannels(c *code) {
 	code := assembly{text: b.text(), constraints: strings.Join(constraints, ","), volatile: true}
 	for s, v := range c.asm(code, slices.Repeat([]string{sums}, n), inputs...) {
 		c.store(v, "acc", bytes*s, 4)
+	}
+}
+
+// dotChannelsA32 is dotChannels for 32-bit Arm. Each load moves its address along. Two filters have
+// weights in registers, and a product for each position. The next ones are loaded behind the last
+// multiplications that read them.
+func dotChannelsA32(c *code) {
+	const levels, weights, products, ends, sums = 8, 10, 12, 16, "<4 x i32>"
+	var l listing
+	n, pairs := c.Positions*c.Lanes, c.Lanes/2
+	steps := c.Words / 4 * pairs
+	load := func(k int) { // the operands of a step
+		if k%pairs == 0 {
+			for p := range c.Positions {
+				l.line("vldmia $%d!, {d%d-d%d}", n+1+p, 2*(levels+p), 2*(levels+p)+1)
+			}
+		}
+		l.line("vldmia $%d!, {d%d-d%d}", n, 2*weights, 2*weights+3)
+	}
+	// all writes an operation for each sum of a step's filters, with the halves of its product, of its
+	// weights and of its levels from register d on.
+	all := func(write func(sum, product, w, x int)) {
+		for k := range 2 * c.Positions {
+			f, p := k/c.Positions, k%c.Positions
+			write(p*c.Lanes+f, products+k, 2*(weights+f), 2*(levels+p))
+		}
+	}
+	load(0)
+	for k := range steps {
+		first := k % pairs * 2
+		add := func() {
+			all(func(sum, product, _, _ int) { l.line("vpadal.s16 ${%d:q}, q%d", sum+first, product) })
+		}
+		multiply := func(op string, half int) {
+			all(func(_, product, w, x int) { l.line("%s.s8 q%d, d%d, d%d", op, product, w+half, x+half) })
+		}
+		multiply("vmull", 0)
+		if c.Together == 2 {
+			multiply("vmlal", 1)
+		} else {
+			add()
+			multiply("vmull", 1)
+		}
+		if k+1 < steps {
+			load(k + 1)
+		}
+		add()
+	}
+	inputs := []value{c.pointer("w", 0)}
+	for p := range c.Positions {
+		inputs = append(inputs, c.pointer("x", 4*p*c.Stride*c.Words))
+	}
+	results := append(slices.Repeat([]string{sums}, n), slices.Repeat([]string{"ptr"}, len(inputs))...)
+	constraints := append(slices.Repeat([]string{"=&w"}, n), slices.Repeat([]string{"=&r"}, len(inputs))...)
+	for k := range inputs {
+		constraints = append(constraints, fmt.Sprint(n+k))
+	}
+	for s := range n {
+		inputs = append(inputs, c.load(sums, "acc", 16*s, 4))
+		constraints = append(constraints, fmt.Sprint(s))
+	}
+	for _, k := range append(registerNames("q", levels, ends-levels), "memory") {
+		constraints = append(constraints, "~{"+k+"}")
+	}
+	code := assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}
+	for s, v := range c.asm(code, results, inputs...)[:n] {
+		c.store(v, "acc", 16*s, 4)
 	}
 }

@@ -143,11 +143,11 @@ func (c *code) spreadWord(of string, at, align, n int) value {
 	return c.spread(c.load("i32", of, at, align), n)
 }
 
-// assembly is a piece of inline assembly with its constraints. A volatile piece stays where it is.
-// A pure piece touches no memory, a reading piece changes none.
+// assembly is a piece of inline assembly with its constraints. A volatile piece stays where it is,
+// a pure piece touches no memory.
 type assembly struct {
-	text, constraints       string
-	volatile, pure, reading bool
+	text, constraints string
+	volatile, pure    bool
 }
 
 // asm writes assembly that gives results of these types.
@@ -164,11 +164,8 @@ func (c *code) asm(a assembly, results []string, args ...value) []value {
 	if a.volatile {
 		effect = " sideeffect"
 	}
-	switch {
-	case a.pure:
+	if a.pure {
 		behind = " memory(none)"
-	case a.reading:
-		behind = " memory(argmem: read)"
 	}
 	text := fmt.Sprintf("call %s asm%s %q, %q(%s) nounwind%s", kind, effect, "#", a.constraints, operands(args), behind)
 	text = strings.Replace(text, "#", strings.ReplaceAll(a.text, "\n", `\0A`), 1)

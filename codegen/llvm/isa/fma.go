@@ -9,7 +9,8 @@ import (
 )
 
 // fmaRow is the function of isa.FmaRow: one piece of assembly with its sums in registers. The
-// addresses that it moves are results, too.
+// addresses that it moves are results, too. It is volatile, or LLVM would load an epilogue's scales
+// between rows, where all registers are taken.
 func fmaRow(c *code) {
 	const floats = "<4 x float>"
 	row := fmaLines{Instr: c.Instr, sums: c.Positions * c.Lanes / 4}
@@ -17,14 +18,11 @@ func fmaRow(c *code) {
 	results, constraints := slices.Repeat([]string{floats}, row.sums), slices.Repeat([]string{"=&w"}, row.sums)
 	inputs, clobbers := []value{c.pointer("x", 0), c.pointer("w", 0)}, a64Clobbers(fmaInputs+2*c.Lanes/4)
 	if c.Arch == "arm" {
-		inputs, clobbers = []value{c.pointer("w", 0)}, registerNames("q", fmaInputs, 8)
-		for p := range c.Positions {
-			inputs = append(inputs, c.pointer("x", 4*p*c.Stride))
-		}
-		results = append(results, slices.Repeat([]string{"ptr"}, len(inputs))...)
-		constraints = append(constraints, slices.Repeat([]string{"=&r"}, len(inputs))...)
-		for k := range inputs {
-			constraints = append(constraints, fmt.Sprint(row.sums+k))
+		clobbers = registerNames("q", a32Inputs, 16-a32Inputs)
+		results, constraints = append(results, "ptr", "ptr"), append(constraints, "=&r", "=&r",
+			fmt.Sprint(row.sums), fmt.Sprint(row.sums+1), "r", "r")
+		for _, n := range []int{c.Stride, 1 - (c.Positions-1)*c.Stride} {
+			inputs = append(inputs, value{"i32", fmt.Sprint(4 * n)})
 		}
 	} else {
 		constraints = append(constraints, "r", "r")
@@ -35,50 +33,49 @@ func fmaRow(c *code) {
 	for _, k := range clobbers {
 		constraints = append(constraints, "~{"+k+"}")
 	}
-	news := c.asm(assembly{text: row.text(), constraints: strings.Join(constraints, ","), reading: true}, results,
+	news := c.asm(assembly{text: row.text(), constraints: strings.Join(constraints, ","), volatile: true}, results,
 		inputs...)
 	for s := range row.sums {
 		c.store(news[s], "acc", 16*s, 4)
 	}
 }
 
-// fmaInputs is the number of registers for inputs. On 32-bit Arm, where sums have registers before
-// it, it is the first one.
+// fmaInputs is the number of registers for inputs.
 const fmaInputs = 8
 
+// a32Inputs is the first register for inputs on 32-bit Arm, behind those of sums.
+const a32Inputs = 10
+
 // writeA32 is write for 32-bit Arm. Its fused multiply-adds have no lanes, so each input fills a
-// register. Each load moves its address along. The inputs of two taps have registers, and the
-// weights of one. Each half of these is replaced by the next weights behind its multiplications.
+// register. An input's load moves the address to the next position's, or to the next tap. Inputs
+// have the registers that the weights of a tap leave, one after the other.
 func (f *fmaLines) writeA32() {
-	filters := f.Lanes / 4
-	x, w := fmaInputs, fmaInputs+2*f.Positions
-	input := func(t, p int) int { return x + t%2*f.Positions + p }
-	inputs := func(t int) {
-		for p := range f.Positions {
-			k := input(t, p)
-			f.line("vld1.32 {d%d[], d%d[]}, [$%d]!", 2*k, 2*k+1, f.sums+1+p)
+	filters, inputs := f.Lanes/4, f.Taps*f.Positions
+	w := 16 - filters
+	x := func(n int) int { return a32Inputs + n%(w-a32Inputs) }
+	input := func(n int) {
+		if n < inputs {
+			step := f.sums + 4
+			if n%f.Positions == f.Positions-1 {
+				step++
+			}
+			f.line("vld1.32 {d%d[], d%d[]}, [$%d], $%d", 2*x(n), 2*x(n)+1, f.sums, step)
 		}
 	}
-	weights := func(half int) {
-		first := w + half*filters/2
-		f.line("vldmia $%d!, {d%d-d%d}", f.sums, 2*first, 2*(first+filters/2)-1)
+	weights := func() { f.line("vldmia $%d!, {d%d-d%d}", f.sums+1, 2*w, 2*(w+filters)-1) }
+	weights()
+	for n := range w - a32Inputs {
+		input(n)
 	}
-	inputs(0)
-	weights(0)
-	weights(1)
-	for t := range f.Taps {
-		more := t+1 < f.Taps
-		if more {
-			inputs(t + 1)
-		}
+	for n := range inputs {
+		p := n % f.Positions
 		for o := range filters {
-			for p := range f.Positions {
-				f.line("vfma.f32 ${%d:q}, q%d, q%d", p*filters+o, w+o, input(t, p))
-			}
-			if half := filters / 2; more && o%half == half-1 {
-				weights(o / half)
-			}
+			f.line("vfma.f32 ${%d:q}, q%d, q%d", p*filters+o, w+o, x(n))
 		}
+		if p == f.Positions-1 && n < inputs-1 {
+			weights()
+		}
+		input(n + w - a32Inputs)
 	}
 }
 

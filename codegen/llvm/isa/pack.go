@@ -1,35 +1,27 @@
 package isa
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"ripc/ir"
+)
 
 // packCompare is the function of isa.PackCompare. On 64-bit Arm comparisons become bytes of one bit
-// each, and neighbours are added until a byte holds 8 bits. On 32-bit Arm registers are narrower,
-// and comparisons of four lanes are shifted into those before them (vsli). A lane then has the bits
-// of every fourth sum, four times over. A mask leaves its own.
+// each, and neighbours are added until a byte holds 8 bits.
 func packCompare(c *code) {
-	lanes := 16
-	if c.Arch == "arm" {
-		lanes = 4
-	}
-	compared := func(k, width int) value {
-		kind := vector(lanes, 32)
-		sums, most := c.load(kind, "acc", 4*lanes*k, 4), c.load(kind, "t", 4*lanes*k, 4)
-		return c.cast("sext", c.set(vector(lanes, 1), "icmp sle %s, %s", sums, most.name), vector(lanes, width))
-	}
 	var word value
 	if c.Arch == "arm" {
-		bits := compared(7, 32)
-		for k := 6; k >= 0; k-- {
-			bits = c.call(bits.kind, "llvm.arm.neon.vshiftins.v4i32", compared(k, 32), bits, splat(bits.kind, 4))
-		}
-		bits = c.op("and", bits, constant(bits.kind, 4, func(l int) int { return int(int32(uint32(0x11111111) << l)) }))
-		half := func(from int) value { return c.shuffle(vector(2, 32), bits, "poison", ShuffleRun(from, 2, 2)) }
-		add := func(a, b value) value { return c.call(a.kind, "llvm.arm.neon.vpadd.v2i32", a, b) }
-		two := add(half(0), half(2))
-		word = add(two, two)
+		word = packCompareA32(c)
 	} else {
+		const lanes = 16
+		compared := func(k int) value {
+			kind := vector(lanes, 32)
+			sums, most := c.load(kind, "acc", 4*lanes*k, 4), c.load(kind, "t", 4*lanes*k, 4)
+			return c.cast("sext", c.set(vector(lanes, 1), "icmp sle %s, %s", sums, most.name), vector(lanes, 8))
+		}
 		bits := value{register, "<" + EachBit(lanes) + ">"}
-		sums := []value{c.op("and", compared(0, 8), bits), c.op("and", compared(1, 8), bits)}
+		sums := []value{c.op("and", compared(0), bits), c.op("and", compared(1), bits)}
 		add := func(a, b value) value { return c.call(register, "llvm.aarch64.neon.addp.v16i8", a, b) }
 		sum := add(sums[0], sums[1])
 		for range 2 {
@@ -39,6 +31,46 @@ func packCompare(c *code) {
 	}
 	word = c.set("i32", "extractelement %s, i32 0", word)
 	c.store(c.op("or", c.load("i32", "y", 0, 4), word), "y", 0, 4)
+}
+
+// packCompareA32 is packCompare for 32-bit Arm. Registers are narrower, and comparisons of four
+// lanes are shifted into those before them (vsli). A lane then has the bits of every fourth sum,
+// four times over. A mask leaves its own. LLVM would load the thresholds of several positions at
+// once, and spill.
+func packCompareA32(c *code) value {
+	const kind = "<4 x i32>"
+	op, isSwapped := "vcge.s32", true // acc <= t is t >= acc
+	if c.Func.Params[1].Type == ir.F32 {
+		op, isSwapped = "vcge.f32", false
+	}
+	var l listing
+	for _, results := range []int{4, 8} { // registers of the upper half's comparisons, and of the lower's
+		l.line("vldmdb $1!, {d16-d23}")
+		l.line("vldmdb $2!, {d24-d31}")
+		for k := range 4 {
+			a, b := 8+k, 12+k
+			if isSwapped {
+				a, b = b, a
+			}
+			l.line("%s q%d, q%d, q%d", op, results+k, a, b)
+		}
+	}
+	for _, k := range []int{7, 6, 5, 4, 11, 10, 9} {
+		next := k - 1
+		if k == 4 {
+			next = 11
+		}
+		l.line("vsli.32 q%d, q%d, #4", next, k)
+	}
+	l.line("vorr ${0:q}, q8, q8")
+	constraints := "=&w,=&r,=&r,1,2,~{" + strings.Join(registerNames("q", 4, 12), "},~{") + "},~{memory}"
+	bits := c.asm(assembly{text: l.text(), constraints: constraints, volatile: true}, []string{kind, "ptr", "ptr"},
+		c.pointer("acc", 128), c.pointer("t", 128))[0]
+	bits = c.op("and", bits, constant(bits.kind, 4, func(l int) int { return int(int32(uint32(0x11111111) << l)) }))
+	half := func(from int) value { return c.shuffle(vector(2, 32), bits, "poison", ShuffleRun(from, 2, 2)) }
+	add := func(a, b value) value { return c.call(a.kind, "llvm.arm.neon.vpadd.v2i32", a, b) }
+	two := add(half(0), half(2))
+	return add(two, two)
 }
 
 // packLess is the function of isa.PackLess: a whole register of bytes with AVX-512. Its mask is two
