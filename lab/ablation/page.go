@@ -78,10 +78,10 @@ func (r results) page() string {
 	return b.String()
 }
 
-// targets are those of the figures, in their order.
+// targets are those of the ladder's figures, in their order.
 func (r results) targets() (all []string) {
 	for _, f := range r.Latest() {
-		if !slices.Contains(all, f.Target) {
+		if f.Subject == ladderNetwork && !slices.Contains(all, f.Target) {
 			all = append(all, f.Target)
 		}
 	}

@@ -76,11 +76,13 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 		}
 		return times(math.Exp(sum / n))
 	})
-	for _, other := range []struct{ variant, name, theirs string }{
-		{floatTwin, "floats", "14x to over 20x"}, {eightBits, "8 bits", "6x to 10x"}} {
-		add(PaperRow{Figure: "Larq, figure 11",
+	for _, other := range []struct{ figure, board, variant, name, theirs string }{
+		{"2", "pixel1", floatTwin, "floats", "12x to over 17x"}, {"2", "pixel1", eightBits, "8 bits", "9x to 12x"},
+		{"11", "rpi4", floatTwin, "floats", "14x to over 20x"}, {"11", "rpi4", eightBits, "8 bits", "6x to 10x"},
+		{"16", "rpi5", floatTwin, "floats", "11.5x to 16.5x"}, {"16", "rpi5", eightBits, "8 bits", "2.7x to 3.7x"}} {
+		add(PaperRow{Figure: "Larq, figure " + other.figure,
 			Subject: "ResNet-18's convolutions A to D in bits, beside " + other.name,
-			Theirs:  other.theirs}, []string{"rpi4"}, func(b, full string) string {
+			Theirs:  other.theirs}, []string{other.board}, func(b, full string) string {
 			var all []float64
 			for _, s := range resnetShapes() {
 				all = append(all, speed(b, s.name(), full, other.variant))
@@ -88,6 +90,14 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 			return times(all...)
 		})
 	}
+	add(PaperRow{Figure: "Larq, table 6", Subject: "convolutions of many sizes in bits, beside floats, mean",
+		Theirs: "17x"}, []string{"rpi4"}, func(b, full string) string {
+		sum, n := 0.0, 0.0
+		for _, s := range r.measured(b, sweep()) {
+			sum, n = sum+speed(b, s.name(), full, floatTwin), n+1
+		}
+		return times(sum / n)
+	})
 	add(PaperRow{Figure: "Larq, table 5",
 		Subject: "share of QuickNet that quantizes and adds; here all but convolutions",
 		Theirs:  "13 %"}, []string{"rpi4"}, func(b, full string) string {

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/lab/figures"
 	"ripc/lab/task"
 	"ripc/measure/limits"
+	"ripc/targets"
 )
 
 // drawn is the beginning of the names of drawn layers.
@@ -119,6 +121,28 @@ func Limits(root, target string) (map[string]float64, error) {
 		return nil, err
 	}
 	return l.Limits[target], nil
+}
+
+// WholeNetwork is the name of a network's cycles beside those of its layers.
+const WholeNetwork = "whole network"
+
+// Find returns the newest cycles of a network and of its layers by the ledger below root, nil if
+// they were not measured.
+func Find(root string, t targets.Target, network string) (*figures.Figure, error) {
+	l, err := read(filepath.Join(root, file))
+	if err != nil {
+		return nil, err
+	}
+	r := l.find(t.Name, network)
+	if r == nil {
+		return nil, nil
+	}
+	f := &figures.Figure{Values: map[string]float64{WholeNetwork: float64(r.Cycles.now())},
+		Mark: figures.Mark{Date: r.Date, Commit: r.Commit}.Estimated(t.CPU)}
+	for name, c := range r.Layers {
+		f.Values[name] = float64(c.now())
+	}
+	return f, nil
 }
 
 // Speedups returns the least and the largest speed of a network's layers beside those of its twin,

@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 // TestPaper: the paper's figures stand beside ours, a network that was not measured has dashes, and every row names a network.
 func TestPaper(t *testing.T) {
 	s := &figures.Store{}
-	text, err := paperSection("Riptide, table 1", s)
+	text, err := paperSection(t.TempDir(), "Riptide, table 1", s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestPaper(t *testing.T) {
 			}
 		}
 	}
-	if _, err := paperSection("another", s); err == nil {
+	if _, err := paperSection(t.TempDir(), "another", s); err == nil {
 		t.Error("a paper that is not there")
 	}
 }

@@ -33,7 +33,7 @@ func pages(root string, s *figures.Store) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	riptide, err := paperSection("Riptide, table 1", s)
+	riptide, err := paperSection(root, "Riptide, table 1", s)
 	if err != nil {
 		return nil, err
 	}

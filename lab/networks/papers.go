@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ripc/lab/ablation"
@@ -33,9 +34,9 @@ type paperTable struct {
 	}
 }
 
-// paperSection puts the table of a paper beside the figures of s. Networks that were not measured
-// are dashes.
-func paperSection(name string, s *figures.Store) (string, error) {
+// paperSection puts the table of a paper beside the cycles of the ledger below root and the times of
+// s. Networks that were not measured are dashes.
+func paperSection(root, name string, s *figures.Store) (string, error) {
 	var papers map[string]paperTable
 	if err := json.Unmarshal(papersText, &papers); err != nil {
 		return "", fmt.Errorf("papers.json: %w", err)
@@ -53,11 +54,18 @@ func paperSection(name string, s *figures.Store) (string, error) {
 	for _, r := range p.Rows {
 		cells := []string{r.What, fmt.Sprintf("%.1f %%", r.Top1), fmt.Sprint(r.MS), ratio(r.FloatMS, r.MS), "-", "-",
 			"-"}
+		estimate, err := ledger.Find(root, board, r.Subject)
+		if err != nil {
+			return "", err
+		}
+		if estimate != nil {
+			used = append(used, estimate)
+			cycles := estimate.Values[ledger.WholeNetwork]
+			ms, _ := board.Milliseconds(cycles)
+			cells[4], cells[5] = task.Format(cycles/1e6, "%.1f"), task.Format(ms, "%.1f")
+		}
 		if f := s.Find(figures.Key{Subject: r.Subject}); f != nil {
 			used = append(used, f)
-			cycles := f.Values[p.Board+"_cycles"]
-			cells[4] = task.Format(cycles/1e6, "%.1f")
-			cells[5] = task.Format(cycles/(1e3*float64(board.ClockMHz)), "%.1f")
 			cells[6] = ratio(f.Values["float_twin_1_threads_ms"], f.Values["1_threads_ms"])
 		}
 		rows.WriteString(task.Row(cells...))
@@ -88,7 +96,28 @@ func restSection(root string, s *figures.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	pi3, err := targets.Lookup("rpi3")
+	if err != nil {
+		return "", err
+	}
+	var fire [2]float64 // cycles of SqueezeNet's first fire layer
+	for i, network := range []string{"squeezenet", "squeezenet_a1_bipolar"} {
+		f, err := ledger.Find(root, pi3, network)
+		if err == nil && f == nil {
+			err = fmt.Errorf("the ledger has no %s on %s", network, pi3.Name)
+		}
+		if err != nil {
+			return "", err
+		}
+		for _, layer := range []string{"fire2_squeeze", "fire2_expand1", "fire2_expand3"} {
+			fire[i] += f.Values[layer]
+		}
+		used = append(used, f)
+	}
 	rows = append(rows,
+		ablation.PaperRow{Figure: "Riptide, figure 6", Theirs: "marginally more",
+			Subject: "SqueezeNet's first fire layer, time with unipolar levels beside bipolar ones",
+			Ours:    fmt.Sprintf("rpi3 %.2fx", fire[0]/fire[1])},
 		ablation.PaperRow{Figure: "Riptide, figure 4", Subject: "speed of SqueezeNet's binary layers",
 			Theirs: "3x to 20x", Ours: strings.Join(layers, "; ")},
 		ablation.PaperRow{Figure: "Larq, table 1",
@@ -98,14 +127,34 @@ func restSection(root string, s *figures.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	const drawn = "drawn, without numbers"
+	var each []float64 // cycles for an eMAC: 17 multiply-adds of bits, or another one
+	var points []string
 	for _, n := range []struct{ name, subject, theirs string }{
-		{"Bi-Real Net", "birealnet", "87.0; DaBNN 119.8, TVM 862.9"}, {"QuickNet", "quicknet", "52.1; TVM 245.5"}} {
-		if f := s.Find(figures.Key{Subject: n.subject}); f != nil {
-			used = append(used, f)
-			ms, _ := board.Milliseconds(f.Values[board.Name+"_cycles"])
-			rows = append(rows, ablation.PaperRow{Figure: "Larq, table 3", Theirs: n.theirs,
-				Subject: n.name + ", ms on a Raspberry Pi 4B", Ours: fmt.Sprintf("%s %.1f", board.Name, ms)})
+		{"Bi-Real Net", "birealnet", "87.0; DaBNN 119.8, TVM 862.9"}, {"QuickNet", "quicknet", "52.1; TVM 245.5"},
+		{"BinaryDenseNet-28", "binarydensenet28", ""}, {"MeliusNet-22", "meliusnet22", ""},
+		{"Real-to-Binary", "realtobinary", ""}} {
+		f := s.Find(figures.Key{Subject: n.subject})
+		if f == nil {
+			continue
 		}
+		used = append(used, f)
+		cycles := f.Values[board.Name+"_cycles"]
+		ms, _ := board.Milliseconds(cycles)
+		each = append(each, cycles/(f.Values["macs"]*(1-f.Values["binary_share"]*16/17)))
+		if n.theirs == "" {
+			points = append(points, fmt.Sprintf("%s %.1f", n.name, ms))
+			continue
+		}
+		rows = append(rows, ablation.PaperRow{Figure: "Larq, table 3", Theirs: n.theirs,
+			Subject: n.name + ", ms on a Raspberry Pi 4B", Ours: fmt.Sprintf("%s %.1f", board.Name, ms)})
+	}
+	if len(each) > 0 {
+		rows = append(rows, ablation.PaperRow{Figure: "Larq, figure 13", Subject: "ms on a Raspberry Pi 4B",
+			Theirs: drawn, Ours: board.Name + " " + strings.Join(points, ", ")},
+			ablation.PaperRow{Figure: "Larq, figure 15", Theirs: drawn,
+				Subject: "cycles an eMAC, 17 multiply-adds of bits or one other, of these five",
+				Ours:    fmt.Sprintf("%s %.2f to %.2f", board.Name, slices.Min(each), slices.Max(each))})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s", figures.Sources(used), task.Head("", "", "the paper", "ripc"))
