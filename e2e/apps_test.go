@@ -297,6 +297,17 @@ func TestApps(t *testing.T) {
 				t.Errorf("%s: %v\n%s", file, err, out)
 			}
 		}
+		for call, want := range map[string]string{
+			"ripc.Network('py/digits.so', threads=0)":                                      "threads: 0, give 1 to 256",
+			"ripc.Network('py/digits.so', threads=257)":                                    "threads: 257",
+			"ripc.Network('py/digits.so').run(numpy.zeros(256))":                           "give array.astype('float32')",
+			"ripc.Network('py/digits.so').run(numpy.zeros((2, 16, 16, 1), numpy.float32))": "a run takes 256 numbers",
+		} {
+			code := "import numpy, ripc\ntry: " + call + "\nexcept ripc.Error as e: print(e)"
+			if out := a.run(t, append(env, "PYTHONPATH=examples/python"), "", python, "-c", code); !strings.Contains(out, want) {
+				t.Errorf("%s: %s", call, out)
+			}
+		}
 		t.Run("rpi3", func(t *testing.T) {
 			t.Skip("skipped: Debian's set-up has no Python for Arm on this machine; the bits of rpi3 are those of the host, which the programs in C and Go show")
 		})

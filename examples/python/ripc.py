@@ -20,6 +20,7 @@ import numpy
 
 ALIGN = 64  # bytes: inputs, outputs, workspace and the threads' meeting point
 SYNC_BYTES = 1152
+MAX_THREADS = 256
 STATUS = {
     1: "bad number of threads",
     2: "a buffer is null or not aligned to 64 bytes",
@@ -58,10 +59,12 @@ class Network:
     """A loaded network with memory of its own. One Network runs one inference at a time, on the given number of threads."""
 
     def __init__(self, path, threads=1):
+        if not 1 <= threads <= MAX_THREADS:
+            raise Error(f"threads: {threads}, give 1 to {MAX_THREADS}")
         self.description = d = describe(path)
         machine = platform.machine().lower()
         if d["arch"] != MACHINES.get(machine, "arm" if machine.startswith("arm") else machine):
-            raise Error(f"{path}: for {d['arch']}, this machine is {machine}")
+            raise Error(f"{path}: for {d['arch']}, this machine is {machine}: load it there, or compile it anew")
         try:
             lib = ctypes.CDLL(os.path.abspath(path))
         except OSError as e:
@@ -90,8 +93,10 @@ class Network:
         if len(arrays) != len(self.inputs):
             raise Error(f"{len(arrays)} inputs, there are {len(self.inputs)}")
         for mine, given in zip(self.inputs, map(numpy.asarray, arrays)):
-            if given.dtype != mine.dtype or given.size != mine.size:
-                raise Error(f"an input is {mine.dtype} {list(mine.shape)}, the array is {given.dtype} {list(given.shape)}")
+            if given.dtype != mine.dtype:
+                raise Error(f"an input is {mine.dtype}, the array is {given.dtype}: give array.astype('{mine.dtype}')")
+            if given.size != mine.size:
+                raise Error(f"an input is {list(mine.shape)}, the array is {list(given.shape)}: a run takes {mine.size} numbers")
             mine[...] = given.reshape(mine.shape)
         self._compute()
         return [a.copy() for a in self.outputs]

@@ -3,7 +3,7 @@
     net = ripc.compile("digits.json", threads=2)
     logits, = net.run(picture)        # arrays in, arrays out
     ripc.verify("digits.json")        # every stage against the definition, bit for bit
-    ripc.bench("digits.json", target="rpi3")["network"]
+    ripc.bench("digits.json", target="rpi3")["estimated_cycles"]
 
 Flags of the command are keywords: float_twin=True is --float-twin, and a list repeats a flag. `ripc COMMAND --help` lists
 them, and `ripc doctor` names missing tools.
@@ -48,7 +48,7 @@ def load(path, threads=1):
 
 
 def compile(model, threads=1, **flags):
-    """The Network of a model, compiled for this machine. Files are gone when it is loaded; build keeps them."""
+    """The Network of a model, compiled for this machine. Files are gone when it is loaded; build keeps them, for others too."""
     with tempfile.TemporaryDirectory() as folder:
         build(model, os.path.join(folder, "network"), emit="so", **flags)
         return load(os.path.join(folder, "network.so"), threads)
