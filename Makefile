@@ -43,7 +43,7 @@ build: ## build bin/ripc; BIN=bin
 workers: ## build bin/ripc-worker-ARCH, which ripc puts on boards by ssh
 	$(GO) run ./scripts/release -workers $(BIN)
 
-release: ## what is shipped for linux on amd64, arm64, armv7 and riscv64: archives, .deb, wheels, a Dockerfile, checksums and lists of parts in RELEASE=build/release
+release: ## what is shipped for linux on amd64, arm64, armv7, riscv64 and loong64: archives, .deb, wheels, a Dockerfile, checksums and lists of parts in RELEASE=build/release
 	$(GO) run ./scripts/release -out $(RELEASE)
 
 demo: setup build ## compile, check and run a network

@@ -76,6 +76,7 @@ func All() []Guest {
 	}, {
 		Arch: "loongarch64", Machine: elf.EM_LOONGARCH, Qemu: "qemu-loongarch64", Triple: "loongarch64-linux-gnu",
 		Go:     []string{"GOARCH=loong64"},
+		Debian: "loong64",
 		Loader: "/lib64/ld-linux-loongarch-lp64d.so.1",
 		Runner: runner("runners/loongarch64.s"), Base: 0x20_0000_0000, Page: 1 << 16, Class: elf.ELFCLASS64, Pointer: 8,
 		Relative: uint32(elf.R_LARCH_RELATIVE), Symbolic: []uint32{uint32(elf.R_LARCH_64)},
