@@ -68,7 +68,7 @@ func Read(path string) (*ripc.ReportResult, error) {
 	}
 	r := &ripc.ReportResult{}
 	if err := json.Unmarshal(text, r); err != nil || r.Inspection == nil || r.Bench == nil {
-		return nil, &FileError{Path: path, Err: err}
+		return nil, &FileError{Path: path}
 	}
 	return r, nil
 }
@@ -76,15 +76,14 @@ func Read(path string) (*ripc.ReportResult, error) {
 // FileError says that a file holds no report.
 type FileError struct {
 	Path string
-	Err  error // nil if it is JSON of something else
+	Err  error // why it cannot be read, nil if it can
 }
 
 func (e *FileError) Error() string {
-	text := e.Path + ": no page of a report, nor its JSON"
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		return fmt.Sprintf("%s: cannot open: %v", e.Path, e.Err)
 	}
-	return text
+	return e.Path + ": no page of a report, nor its JSON: ripc report writes both"
 }
 
 func (e *FileError) Unwrap() error { return e.Err }
