@@ -25,7 +25,8 @@ func readers(extension string) []Entry {
 		".onnx": {{Engine: "onnxruntime, fp32", Env: "onnx", Worker: "onnxruntime"},
 			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime_int8"},
 			{Engine: "TVM, not tuned", Env: "tvm", Worker: "tvm_onnx"}},
-		".tflite": {{Engine: "LiteRT", Env: "onnx", Worker: "litert"}},
+		".tflite": {{Engine: "LiteRT", Env: "onnx", Worker: "litert"},
+			{Engine: "Larq Compute Engine", Env: "larq", Worker: "larq"}},
 	}[extension]
 }
 

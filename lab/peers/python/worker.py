@@ -149,6 +149,9 @@ class Larq:
         self.inputs = [list(s) for s in self.interpreter.input_shapes]
         self.feed = [filled(s, np.dtype(t)) for s, t in zip(self.inputs, self.interpreter.input_types)]
 
+    def apply(self, *xs):
+        return self.interpreter.predict([x.reshape(shape) for shape, x in zip(self.inputs, xs, strict=True)])[0]
+
     def run(self):
         self.out = self.interpreter.predict(self.feed)
 
