@@ -190,7 +190,8 @@ func (p *process) explainError(err error) error {
 		return &SimulatorError{p.m.path, fmt.Sprintf("%s %s itself ends at conversions of vectors of floats, in right "+
 			"code, too; qemu 10 runs them", filepath.Base(p.m.qemu), ToolVersion(p.ctx, p.m.qemu))}
 	case lacksCPU.MatchString(text):
-		return &SimulatorError{p.m.path, "this qemu has no CPU " + p.m.cpu + "; a later version may have it"}
+		return &SimulatorError{p.m.qemu, "this qemu has no CPU " + p.m.cpu + "; a later version may have it, such as " +
+			"qemu-user of Debian's backports"}
 	}
 	e := &RunError{Path: p.m.path, Status: err.Error(), Output: text[:min(len(text), maxOutput)]}
 	switch status := exit.String(); {
