@@ -94,8 +94,8 @@ func dotChannelsA32(c *code) {
 		}
 		l.line("vldmia $%d!, {d%d-d%d}", n, 2*weights, 2*weights+3)
 	}
-	// all writes an operation for each sum of a step's filters, with the halves of its product, of its
-	// weights and of its levels from register d on.
+	// all writes an operation for each sum of a step's filters, with the halves of its product, its
+	// weights and its levels from register d on.
 	all := func(write func(sum, product, w, x int)) {
 		for k := range 2 * c.Positions {
 			f, p := k/c.Positions, k%c.Positions
