@@ -92,6 +92,7 @@ func TestConvs(t *testing.T) {
 	add(sweep()[0], map[string]float64{full: 1, eightBits: 5, floatTwin: 10})
 	add(sweep()[1], map[string]float64{full: 2, eightBits: 20, floatTwin: 60})
 	add(sweep()[2], map[string]float64{full: 2})
+	all = append(all, fake("rpi3", ladderNetwork, full, 3e6, 80e6, "estimated cycles"))
 	page := resultsOf(all...).page()
 	for _, want := range []string{
 		"2 of the 48 convolutions", "| binary beside | mean |",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/lab/figures"
 )
 
@@ -83,10 +84,7 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 		add(PaperRow{Figure: "Larq, figure " + other.figure,
 			Subject: "ResNet-18's convolutions A to D in bits, beside " + other.name,
 			Theirs:  other.theirs}, []string{other.board}, func(b, full string) string {
-			var all []float64
-			for _, s := range resnetShapes() {
-				all = append(all, speed(b, s.name(), full, other.variant))
-			}
+			all := lists.Map(resnetShapes(), func(s shape) float64 { return speed(b, s.name(), full, other.variant) })
 			return times(all...)
 		})
 	}
