@@ -16,7 +16,8 @@ type together struct{ n, levels, weights int }
 // positions. Products of eight channels fill a register of 16 bits, where those of eight others are
 // added if limited numbers fit. Then neighbours are added to sums of 32 bits.
 func channelProducts(c cpu, filters int) []Instr {
-	is := []Instr{c.neighbours("addp_i32_x4x2", AddPairs, ir.I32, ir.I32, 0, 4, 2)}
+	add := map[string]string{"aarch64": "addp", "arm": "vpadd"}[c.arch]
+	is := []Instr{c.neighbours(add+"_i32_x4x2", AddPairs, ir.I32, ir.I32, 0, 4, 2)}
 	for _, blocks := range []int{4, 2, 1} {
 		for _, l := range []together{{2, 0, 127}, {2, 127, 0}, {1, 0, 0}} {
 			for stride := 1; stride <= 2; stride++ {

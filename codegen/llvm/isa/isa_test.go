@@ -77,6 +77,7 @@ func TestAssembly(t *testing.T) {
 		"neon_addp_i32_x4x2":          {"addp\tv"},
 		"armv7_vmull_pairs_x4":        {"vmull.s8", "vpadal.s16"},
 		"armv7_vpadd_i32_x4":          {"vuzp.32"},
+		"armv7_vpadd_i32_x4x2":        {"vuzp.32"},
 		"neon_clear_u8":               {"movi\tv", "str\tq"},
 		"neon_clear_u16":              {"movi\tv", "str\tq"},
 		"neon_uadalp_u16":             {"uadalp\tv"},
