@@ -34,11 +34,7 @@ func followFma(i isa.Instr, lines []string) error {
 	taps := make([]int, sums)
 	at32 := map[int]int{}    // by operand: how far its address has moved
 	byInput := map[int]int{} // of a register that an input fills
-	if i.Arch == "arm" {
-		for p := range i.Positions {
-			at32[sums+1+p] = 4 * p * i.Stride
-		}
-	}
+	steps := map[int]int{sums + 4: 4 * i.Stride, sums + 5: 4 * (1 - (i.Positions-1)*i.Stride)}
 	for _, l := range lines {
 		var to, x, w, lane, at, operand int
 		var kind rune
@@ -86,17 +82,18 @@ func followFma(i isa.Instr, lines []string) error {
 				return fmt.Errorf("%s: tap %d multiplies weights %d", l, tap, set)
 			}
 		case "vld1.32":
-			n, _ := fmt.Sscanf(args, "{d%d[], d%d[]}, [$%d]!", &to, &lane, &operand)
+			var step int
+			n, _ := fmt.Sscanf(args, "{d%d[], d%d[]}, [$%d], $%d", &to, &lane, &operand, &step)
 			at = at32[operand]
-			if n < 3 || to%2 > 0 || lane != to+1 || operand <= sums || at+4 > 4*inputs {
+			if n < 4 || to%2 > 0 || lane != to+1 || operand != sums || at < 0 || at+4 > 4*inputs || steps[step] == 0 {
 				return fmt.Errorf("%s: a wrong load", l)
 			}
 			byInput[to/2] = at / 4
-			at32[operand] += 4
+			at32[operand] += steps[step]
 		case "vldmia":
 			n, _ := fmt.Sscanf(args, "$%d!, {d%d-d%d}", &operand, &to, &lane)
 			at = at32[operand]
-			if size := 8 * (lane + 1 - to); n < 3 || operand != sums || to%2 > 0 || at+size > 4*i.Taps*i.Lanes {
+			if size := 8 * (lane + 1 - to); n < 3 || operand != sums+1 || to%2 > 0 || at+size > 4*i.Taps*i.Lanes {
 				return fmt.Errorf("%s: a wrong load of weights", l)
 			}
 			for r := to / 2; r <= lane/2; r++ {
