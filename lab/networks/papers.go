@@ -34,8 +34,8 @@ type paperTable struct {
 	}
 }
 
-// paperSection puts the table of a paper beside the cycles of the ledger below root and the times of
-// s. Networks that were not measured are dashes.
+// paperSection puts the table of a paper beside the cycles of the ledger below root and the times
+// of s. Networks that were not measured are dashes.
 func paperSection(root, name string, s *figures.Store) (string, error) {
 	var papers map[string]paperTable
 	if err := json.Unmarshal(papersText, &papers); err != nil {
