@@ -77,39 +77,46 @@ func design(t *testing.T, name string) *dataflow.Design {
 	return dataflow.Build(s, p.Folds)
 }
 
-// TestFIFOs: with one beat in each FIFO that the proof asks for, a network gets stuck or slower.
+// TestFIFOs: with one beat in any one of the FIFOs that the proof asks for, a network gets stuck or slower. A FIFO before an
+// engine that is not the slowest has slack, and is left out.
 func TestFIFOs(t *testing.T) {
 	if os.Getenv("RIPC_REQUIRE_FPGA") == "" {
 		t.Skip("make fpga runs it")
 	}
 	for _, name := range []string{"twin/shortcuts.json", "qonnx/fire_concat_w1_a2.onnx", "fpga/every.json"} {
-		t.Run(name, func(t *testing.T) {
-			d := design(t, name)
-			var asked []*dataflow.Unit
-			for _, u := range d.Units {
-				if u.Module == "fifo" {
-					depth := u.Params[1].Value
-					u.Params[1].Value = 1
-					if _, err := d.Prove(); err != nil {
-						asked = append(asked, u)
-					}
-					u.Params[1].Value = depth
-				}
+		d := design(t, name)
+		for _, u := range d.Units {
+			if u.Module != "fifo" {
+				continue
 			}
-			for _, u := range asked {
-				u.Params[1].Value = 1
+			depth := u.Params[1].Value
+			u.Params[1].Value = 1
+			_, err := d.Prove()
+			wrong := (*dataflow.ProofError)(nil)
+			if errors.As(err, &wrong) && !slices.ContainsFunc(d.Units, func(e *dataflow.Unit) bool {
+				return e.Layer == wrong.Layer && e.Module == "mvu" && e.Cycles < d.Cycles
+			}) {
+				t.Run(name+"/"+u.Name, func(t *testing.T) { loses(t, d, wrong) })
 			}
-			sim, err := verilator.New(t.Context(), d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer sim.Close()
-			r, err := sim.Run(t.Context(), slices.Repeat([][]int64{make([]int64, d.First.Elems())}, 12), verilator.Mix{},
-				verilator.LastStream)
-			if err != nil || !r.Stuck && r.Cycles() <= float64(d.Cycles) {
-				t.Errorf("%d FIFOs: %v %+v", len(asked), err, r)
-			}
-		})
+			u.Params[1].Value = depth
+		}
+	}
+}
+
+// loses checks that d, which has a fault, gets stuck or takes more cycles than the formula.
+func loses(t *testing.T, d *dataflow.Design, fault error) {
+	sim, err := verilator.New(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	r, err := sim.Run(t.Context(), slices.Repeat([][]int64{make([]int64, d.First.Elems())}, 12), verilator.Mix{},
+		verilator.LastStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Stuck && r.Cycles() <= float64(d.Cycles) {
+		t.Errorf("%v: %+v", fault, r.Stats)
 	}
 }
 
