@@ -123,8 +123,8 @@ func (f *compileFlags) accelerator(cmd *cobra.Command, path string, o ripc.Optio
 	if wrong := (*ripc.FoldOptionError)(nil); errors.As(err, &wrong) {
 		return nil, usagef("--%s: %s", wrong.Option, wrong.Why)
 	}
-	if err == nil && f.fold.mustFit {
-		err = a.TooLarge
+	if err == nil && f.fold.mustFit && a.TooLarge != nil {
+		err = fmt.Errorf("%w (an estimate; --fold takes any folds)", a.TooLarge)
 	}
 	if err != nil {
 		return nil, err

@@ -59,8 +59,8 @@ class Network:
     """A loaded network with memory of its own. One Network runs one inference at a time, on the given number of threads."""
 
     def __init__(self, path, threads=1):
-        if not 1 <= threads <= MAX_THREADS:
-            raise Error(f"threads: {threads}, give 1 to {MAX_THREADS}")
+        if not isinstance(threads, int) or not 1 <= threads <= MAX_THREADS:
+            raise Error(f"threads: {threads!r}, give 1 to {MAX_THREADS}")
         self.description = d = describe(path)
         machine = platform.machine().lower()
         if d["arch"] != MACHINES.get(machine, "arm" if machine.startswith("arm") else machine):

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -29,6 +30,9 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) (err error) 
 	m, ok := stop.Must2(machine.Of(t))
 	if !ok {
 		return fmt.Errorf("no weights of %s: fit them first", t.Name)
+	}
+	if m.Target != machine.FileName(t) {
+		return fmt.Errorf("%s takes the model of %s: judge that", t.Name, m.Target)
 	}
 	o.models, o.from = nil, firstJudged+o.from // the fit has seen models
 	file := filepath.Join("build", "learn", machine.FileName(t)+".judged")
@@ -56,10 +60,10 @@ func judgeChoices(ctx context.Context, t targets.Target, o options) (err error) 
 	printWorst(points, predicted, func(i int) float64 { return takenFirst(points[i]) })
 	fmt.Println("on all cores")
 	m.Shared = judge(shared, predictedShared)
-	if o.effort > 0 {
-		return nil
+	if o.effort == 0 {
+		stop.Check(m.WriteWeights(machineData()))
 	}
-	return m.WriteWeights(machineData())
+	return os.Remove(file) // another model takes other points
 }
 
 // judge compares the points that compile takes with the best of their layers.

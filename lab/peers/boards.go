@@ -128,8 +128,8 @@ func (b *bench) estimateGuest(ctx context.Context, s Subject, e Entry, t targets
 	if why := w.check(s, file); why != "" {
 		return nil, errors.Join(&unfitError{why}, w.stop())
 	}
-	code, err := w.count()
-	stop.Check(errors.Join(err, w.stop()))
+	code, died := w.count()
+	stop.Check(errors.Join(died, w.stop()))
 	profiles := stop.Must(simulate.ReadProfiles(counts, 1, 0, math.MaxUint64))
 	cycles := stop.Must(est.Jobs(ctx, code, profiles))
 	return values(cycles[0].Cycles, profiles[0].Instructions(), cycles[0].Unknown), nil

@@ -17,8 +17,7 @@ import (
 )
 
 // Moves removes the moves of p that are proved not to cost more on t. The others get the reason why
-// they stay. It fails when ctx is done. The work grows with the operands of p's stages and with the
-// removed stages, not with their product.
+// they stay. It fails when ctx is done.
 func Moves(ctx context.Context, p *ir.Program, t targets.Target) error {
 	in := newInliner(p, t)
 	for i := slices.Index(in.due, true); i >= 0; i = slices.Index(in.due, true) {

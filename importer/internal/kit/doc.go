@@ -21,6 +21,6 @@
 //
 //	err := stop.Try(func() { outs = op.lower(n) })
 //
-// Try also serves a layer with a second form: if the first one fails, such as a layer of integers
+// It also serves a layer with a second form: if the first one fails, such as a layer of integers
 // with too large sums, the second one is tried.
 package kit
