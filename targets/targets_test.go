@@ -89,3 +89,17 @@ func TestMissing(t *testing.T) {
 		t.Errorf("Missing: %v", got)
 	}
 }
+
+// TestLike: targets that are like others end at one that is like none.
+func TestLike(t *testing.T) {
+	for _, x := range targets.All() {
+		seen := map[string]bool{}
+		for next := x; next.Like != ""; {
+			like, err := targets.Lookup(next.Like)
+			if err != nil || seen[like.Name] {
+				t.Fatalf("%s is like %s again, or like none that exists: %v", x.Name, next.Like, err)
+			}
+			seen[like.Name], next = true, like
+		}
+	}
+}
