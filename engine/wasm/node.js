@@ -8,7 +8,10 @@ process.on("uncaughtException", error => {
   fs.writeSync(2, error.message);
   process.exit(1);
 });
-v8.setFlagsFromString("--experimental-wasm-relaxed-simd"); // newer versions have it, and pass over the flag
+if (parseInt(process.versions.v8) < 12) { // relaxed SIMD is an experiment there, and Liftoff gets dot products wrong
+  v8.setFlagsFromString("--experimental-wasm-relaxed-simd");
+  v8.setFlagsFromString("--no-liftoff");
+}
 const [path, threads] = process.argv.slice(1);
 const worker = new URL("data:text/javascript," + encodeURIComponent(WORKER));
 const net = await open([() => fs.readFileSync(path)], Number(threads), message => startInNode(worker, message));
