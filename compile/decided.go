@@ -13,9 +13,8 @@ import (
 	"ripc/schedule/strategy"
 )
 
-// verdict is the result of a search for a Func that was compared with others, or with what was
-// measured of it. It is kept in the user's cache, since a search takes longer than the rest of a
-// compilation.
+// verdict is the result of a search for a Func that was compared with others, or with measurements
+// of it. It is kept in the user's cache: a search takes longer than the rest of a compilation.
 type verdict struct {
 	Schedules []decided // the best and those made beside it; none if the Func, or a search of it, promises nothing
 	Cost      float64   // where there are none
