@@ -69,10 +69,8 @@ func dotChannels(c *code) {
 		inputs = append(inputs, c.load(sums, "acc", bytes*s, 4))
 		constraints = append(constraints, fmt.Sprint(s))
 	}
-	for _, k := range append(a64Clobbers(16), "memory") {
-		constraints = append(constraints, "~{"+k+"}")
-	}
-	code := assembly{text: b.text(), constraints: strings.Join(constraints, ","), volatile: true}
+	clobbers := append(a64Clobbers(16), "memory")
+	code := assembly{text: b.text(), constraints: strings.Join(constraints, ","), clobbers: clobbers, volatile: true}
 	for s, v := range c.asm(code, slices.Repeat([]string{sums}, n), inputs...) {
 		c.store(v, "acc", bytes*s, 4)
 	}
@@ -136,10 +134,8 @@ func dotChannelsA32(c *code) {
 		inputs = append(inputs, c.load(sums, "acc", 16*s, 4))
 		constraints = append(constraints, fmt.Sprint(s))
 	}
-	for _, k := range append(registerNames("q", levels, ends-levels), "memory") {
-		constraints = append(constraints, "~{"+k+"}")
-	}
-	code := assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}
+	clobbers := append(registerNames("q", levels, ends-levels), "memory")
+	code := assembly{text: l.text(), constraints: strings.Join(constraints, ","), clobbers: clobbers, volatile: true}
 	for s, v := range c.asm(code, results, inputs...)[:n] {
 		c.store(v, "acc", 16*s, 4)
 	}

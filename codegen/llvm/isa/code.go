@@ -143,10 +143,12 @@ func (c *code) spreadWord(of string, at, align, n int) value {
 	return c.spread(c.load("i32", of, at, align), n)
 }
 
-// assembly is a piece of inline assembly with its constraints. A volatile piece stays where it is,
-// a pure piece touches no memory.
+// assembly is a piece of inline assembly with the constraints of its results and operands, and the
+// other registers that it overwrites, or memory. A volatile piece stays where it is, a pure piece
+// touches no memory.
 type assembly struct {
 	text, constraints string
+	clobbers          []string
 	volatile, pure    bool
 }
 
@@ -167,7 +169,11 @@ func (c *code) asm(a assembly, results []string, args ...value) []value {
 	if a.pure {
 		behind = " memory(none)"
 	}
-	text := fmt.Sprintf("call %s asm%s %q, %q(%s) nounwind%s", kind, effect, "#", a.constraints, operands(args), behind)
+	constraints := a.constraints
+	for _, k := range a.clobbers {
+		constraints += ",~{" + k + "}"
+	}
+	text := fmt.Sprintf("call %s asm%s %q, %q(%s) nounwind%s", kind, effect, "#", constraints, operands(args), behind)
 	text = strings.Replace(text, "#", strings.ReplaceAll(a.text, "\n", `\0A`), 1)
 	if kind == "void" {
 		c.line("%s", text)

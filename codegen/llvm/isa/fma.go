@@ -30,11 +30,8 @@ func fmaRow(c *code) {
 	for s := range row.sums {
 		inputs, constraints = append(inputs, c.load(floats, "acc", 16*s, 4)), append(constraints, fmt.Sprint(s))
 	}
-	for _, k := range clobbers {
-		constraints = append(constraints, "~{"+k+"}")
-	}
-	news := c.asm(assembly{text: row.text(), constraints: strings.Join(constraints, ","), volatile: true}, results,
-		inputs...)
+	code := assembly{text: row.text(), constraints: strings.Join(constraints, ","), clobbers: clobbers, volatile: true}
+	news := c.asm(code, results, inputs...)
 	for s := range row.sums {
 		c.store(news[s], "acc", 16*s, 4)
 	}

@@ -2,7 +2,6 @@ package isa
 
 import (
 	"fmt"
-	"strings"
 
 	"ripc/ir"
 )
@@ -63,9 +62,9 @@ func packCompareA32(c *code) value {
 		l.line("vsli.32 q%d, q%d, #4", next, k)
 	}
 	l.line("vorr ${0:q}, q8, q8")
-	constraints := "=&w,=&r,=&r,1,2,~{" + strings.Join(registerNames("q", 4, 12), "},~{") + "},~{memory}"
-	bits := c.asm(assembly{text: l.text(), constraints: constraints, volatile: true}, []string{kind, "ptr", "ptr"},
-		c.pointer("acc", 128), c.pointer("t", 128))[0]
+	code := assembly{text: l.text(), constraints: "=&w,=&r,=&r,1,2",
+		clobbers: append(registerNames("q", 4, 12), "memory"), volatile: true}
+	bits := c.asm(code, []string{kind, "ptr", "ptr"}, c.pointer("acc", 128), c.pointer("t", 128))[0]
 	bits = c.op("and", bits, constant(bits.kind, 4, func(l int) int { return int(int32(uint32(0x11111111) << l)) }))
 	half := func(from int) value { return c.shuffle(vector(2, 32), bits, "poison", ShuffleRun(from, 2, 2)) }
 	add := func(a, b value) value { return c.call(a.kind, "llvm.arm.neon.vpadd.v2i32", a, b) }

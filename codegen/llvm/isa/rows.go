@@ -53,11 +53,9 @@ func (c *code) inRegisters(sums int, clobbers []string, isMoved bool,
 				inputs, constraints = append(inputs, olds[s]), append(constraints, fmt.Sprint(s))
 			}
 		}
-		for _, k := range append(clobbers, "memory") {
-			constraints = append(constraints, "~{"+k+"}")
-		}
-		news := c.asm(assembly{text: b.text(), constraints: strings.Join(constraints, ","), volatile: true}, results,
-			inputs...)[:sums]
+		code := assembly{text: b.text(), constraints: strings.Join(constraints, ","),
+			clobbers: append(clobbers, "memory"), volatile: true}
+		news := c.asm(code, results, inputs...)[:sums]
 		for s := range olds {
 			if first {
 				news[s] = c.op("add", news[s], olds[s])
@@ -74,12 +72,10 @@ func (c *code) inRegisters(sums int, clobbers []string, isMoved bool,
 // operands behind the results.
 func (c *code) inMemory(lines []string, results []string, clobbers ...string) {
 	constraints := slices.Concat(slices.Repeat([]string{"=&r"}, len(results)), []string{"r", "r", "r"})
-	for _, k := range append(clobbers, "memory") {
-		constraints = append(constraints, "~{"+k+"}")
-	}
 	l := listing{lines}
-	c.asm(assembly{text: l.text(), constraints: strings.Join(constraints, ","), volatile: true}, results,
-		c.pointer("acc", 0), c.pointer("t", 0), c.pointer("w", 0))
+	code := assembly{text: l.text(), constraints: strings.Join(constraints, ","),
+		clobbers: append(clobbers, "memory"), volatile: true}
+	c.asm(code, results, c.pointer("acc", 0), c.pointer("t", 0), c.pointer("w", 0))
 }
 
 // registerNames lists n registers of a kind, from the first on.
