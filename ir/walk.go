@@ -86,13 +86,14 @@ func StmtsOf[T Stmt](s Stmt) iter.Seq[T] { return ofType[T](Stmts(s)) }
 func NodesOf[T Expr](s Stmt) iter.Seq[T] { return ofType[T](Nodes(s)) }
 
 // ExprsOf iterates over the expressions of one type in e, e included.
-func ExprsOf[T Expr](e Expr) iter.Seq[T] {
-	return func(yield func(T) bool) {
+func ExprsOf[T Expr](e Expr) iter.Seq[T] { return ofType[T](exprsIn(e)) }
+
+// exprsIn iterates over e and the expressions in it.
+func exprsIn(e Expr) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) {
 		goesOn := true
 		WalkExpr(e, func(x Expr) bool {
-			if t, ok := x.(T); ok {
-				goesOn = goesOn && yield(t)
-			}
+			goesOn = goesOn && yield(x)
 			return goesOn
 		})
 	}
@@ -112,15 +113,12 @@ func ofType[T, E any](all iter.Seq[E]) iter.Seq[T] {
 // Nodes iterates over the expressions of s and of the statements below it, with all their operands.
 func Nodes(s Stmt) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) {
-		goesOn := true
 		for t := range Stmts(s) {
 			for e := range Exprs(t) {
-				WalkExpr(e, func(x Expr) bool {
-					goesOn = goesOn && yield(x)
-					return goesOn
-				})
-				if !goesOn {
-					return
+				for x := range exprsIn(e) {
+					if !yield(x) {
+						return
+					}
 				}
 			}
 		}
