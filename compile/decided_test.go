@@ -9,20 +9,12 @@ import (
 	"ripc/ir"
 	"ripc/lower/layout"
 	"ripc/schedule/machine"
-	"ripc/targets"
 )
 
 // TestRecall: what a search has found is found again without a search, whatever was known before; a
 // damaged cache is no cache.
 func TestRecall(t *testing.T) {
-	target, err := targets.Lookup("rpi3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, _, err := machine.Of(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target, model := modelled(t, "rpi3")
 	kernel := func(by layout.Algorithm, out int) *ir.Func { return layerOf(target, by, 40, out, 9) }
 	groups := [][]*ir.Func{
 		{kernel(layout.Popcount, 40), kernel(layout.Dot, 40), kernel(layout.Table4, 40)}, {kernel(layout.Dot, 40), kernel(layout.Dot, 72)}, {kernel(layout.Popcount, 72)},
@@ -87,14 +79,7 @@ func TestRecall(t *testing.T) {
 
 // TestRecallRecorded: beside a measurement, a strategy that has none is searched once, and its schedule is taken where it promises to be faster.
 func TestRecallRecorded(t *testing.T) {
-	target, err := targets.Lookup("rpi3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, _, err := machine.Of(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target, model := modelled(t, "rpi3")
 	f := layerOf(target, layout.Popcount, 40, 40, 9)
 	for _, c := range []struct {
 		time  float64

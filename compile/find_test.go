@@ -26,14 +26,7 @@ import (
 
 // TestFetched: where code is fetched, a schedule has no more code than elsewhere, and its predicted time is within the model's error.
 func TestFetched(t *testing.T) {
-	target, err := targets.Lookup("wasm32")
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, ok, err := machine.Of(target)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
+	target, model := modelled(t, "wasm32")
 	less := 0
 	for _, channels := range []int{32, 64, 96} {
 		a := &graph.FusedConv{SH: 1, SW: 1, In: channels, Out: channels, KH: 3, KW: 3, Pad: graph.Padding{Mode: graph.PadExplicit, Top: 1, Bottom: 1, Left: 1, Right: 1}}
@@ -319,4 +312,18 @@ func TestEffort(t *testing.T) {
 	if _, err := newFinder(targets.Target{Name: "none"}, Options{Effort: 1}); !errors.As(err, &none) {
 		t.Errorf("an effort for a target without a model: %v", err)
 	}
+}
+
+// modelled returns a target and its model.
+func modelled(t *testing.T, name string) (targets.Target, *machine.Model) {
+	t.Helper()
+	target, err := targets.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, ok, err := machine.Of(target)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	return target, model
 }
