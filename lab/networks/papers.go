@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/stop"
 	"ripc/lab/ablation"
 	"ripc/lab/figures"
 	"ripc/lab/ledger"
@@ -36,7 +37,8 @@ type paperTable struct {
 
 // paperSection puts the table of a paper beside the cycles of the ledger, below root, and the times
 // of s. Networks that were not measured are dashes.
-func paperSection(root, name string, s *figures.Store) (string, error) {
+func paperSection(root, name string, s *figures.Store) (_ string, err error) {
+	defer stop.Catch(&err)
 	var papers map[string]paperTable
 	if err := json.Unmarshal(papersText, &papers); err != nil {
 		return "", fmt.Errorf("papers.json: %w", err)
@@ -45,19 +47,13 @@ func paperSection(root, name string, s *figures.Store) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("papers.json has no %q", name)
 	}
-	board, err := targets.Lookup(p.Board)
-	if err != nil {
-		return "", err
-	}
+	board := stop.Must(targets.Lookup(p.Board))
 	var used []*figures.Figure
 	var rows strings.Builder
 	for _, r := range p.Rows {
 		cells := []string{r.What, fmt.Sprintf("%.1f %%", r.Top1), fmt.Sprint(r.MS), ratio(r.FloatMS, r.MS), "-", "-",
 			"-"}
-		estimate, err := ledger.Find(root, board, r.Subject)
-		if err != nil {
-			return "", err
-		}
+		estimate := stop.Must(ledger.Find(root, board, r.Subject))
 		if estimate != nil {
 			used = append(used, estimate)
 			cycles := estimate.Values[ledger.WholeNetwork]
@@ -78,36 +74,22 @@ func paperSection(root, name string, s *figures.Store) (string, error) {
 
 // restSection lists other tables and figures of the papers, beside the figures of the networks, of
 // ablation and of the ledger.
-func restSection(root string, s *figures.Store) (string, error) {
-	ablated, err := figures.Open(filepath.Join(root, task.Data, "ablation.jsonl"))
-	if err != nil {
-		return "", err
-	}
+func restSection(root string, s *figures.Store) (_ string, err error) {
+	defer stop.Catch(&err)
+	ablated := stop.Must(figures.Open(filepath.Join(root, task.Data, "ablation.jsonl")))
 	rows, used := ablation.PaperRows(ablated, boards())
 	var layers []string
 	for _, b := range boards() {
-		least, most, err := ledger.Speedups(root, b, "squeezenet", "squeezenet_float")
-		if err != nil {
-			return "", err
-		}
+		least, most := stop.Must2(ledger.Speedups(root, b, "squeezenet", "squeezenet_float"))
 		layers = append(layers, fmt.Sprintf("%s %.0fx to %.0fx", b, least, most))
 	}
-	limits, err := ledger.Limits(root, "rpi5")
-	if err != nil {
-		return "", err
-	}
-	pi3, err := targets.Lookup("rpi3")
-	if err != nil {
-		return "", err
-	}
+	limits := stop.Must(ledger.Limits(root, "rpi5"))
+	pi3 := stop.Must(targets.Lookup("rpi3"))
 	var fire [2]float64 // cycles of SqueezeNet's first fire layer
 	for i, network := range []string{"squeezenet", "squeezenet_a1_bipolar"} {
-		f, err := ledger.Find(root, pi3, network)
-		if err == nil && f == nil {
-			err = fmt.Errorf("the ledger has no %s on %s", network, pi3.Name)
-		}
-		if err != nil {
-			return "", err
+		f := stop.Must(ledger.Find(root, pi3, network))
+		if f == nil {
+			return "", fmt.Errorf("the ledger has no %s on %s", network, pi3.Name)
 		}
 		for _, layer := range []string{"fire2_squeeze", "fire2_expand1", "fire2_expand3"} {
 			fire[i] += f.Values[layer]
@@ -123,10 +105,7 @@ func restSection(root string, s *figures.Store) (string, error) {
 		ablation.PaperRow{Figure: "Larq, table 1",
 			Subject: "multiply-adds a cycle of a Cortex-A76 at most: floats, 8 bits, bits", Theirs: "8, 32, 78",
 			Ours: fmt.Sprintf("rpi5 %.0f, %.0f, %.0f", limits["fp32"], limits["int8"], limits["bits"])})
-	board, err := targets.Lookup("rpi4")
-	if err != nil {
-		return "", err
-	}
+	board := stop.Must(targets.Lookup("rpi4"))
 	const drawn = "drawn, without numbers"
 	var each []float64 // cycles for an eMAC: 17 multiply-adds of bits, or another one
 	var points []string
