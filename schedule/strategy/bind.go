@@ -151,8 +151,8 @@ func (b *builder) sinkGuards(outer string) string {
 	}
 }
 
-// bindNest binds as many independent loops of a nest as steps allow. around is the kind of the loop
-// over groups of threads.
+// bindNest binds the independent loops of a nest, or those outside that steps allow. around is the
+// kind of the loop over groups of threads.
 func (b *builder) bindNest(outer string, threads int, around ir.LoopKind) {
 	if b.err != nil {
 		return
