@@ -55,7 +55,7 @@ async function start(bytes, threads, startWorker) {
     shared = new WebAssembly.Memory({initial: pages, maximum: pages, shared: true});
   }
   const code = (await WebAssembly.instantiate(module, {env: {memory: shared}})).exports;
-  if (code[`${name}_cpu_ok`]() !== 1) throw new Error(`this machine cannot run code for ${description.target}`);
+  if (code[`${name}_cpu_ok`]() !== 1) throw new Error(`this machine cannot run code for ${description.target}; all run that for wasm32`);
   const at = plan(description, code.__heap_base.value, threads);
   const missing = at.end - (shared ?? code.memory).buffer.byteLength;
   if (missing > 0) code.memory.grow(Math.ceil(missing / page));
