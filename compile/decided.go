@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"encoding/gob"
 	"fmt"
-	"os"
 	"sync"
 
 	"ripc/caches"
@@ -31,11 +30,7 @@ type decided struct {
 // program returns Go's build ID of this executable, which holds the models, or nil. Without it no
 // verdict is kept.
 var program = sync.OnceValue(func() []byte {
-	path, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	f, err := elf.Open(path)
+	f, err := elf.Open("/proc/self/exe") // its path may lead to a newer program by now
 	if err != nil {
 		return nil
 	}

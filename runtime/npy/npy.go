@@ -187,9 +187,10 @@ func withPath(err error, path string) error {
 // readExactly reads n bytes. Memory grows with those that exist. On a short read it returns the
 // bytes read and the cause.
 func readExactly(r io.Reader, n int) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
-	if err == nil && len(data) < n {
+	var data bytes.Buffer
+	_, err := io.CopyN(&data, r, int64(n))
+	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return data, err
+	return data.Bytes(), err
 }
