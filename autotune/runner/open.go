@@ -27,7 +27,8 @@ type Options struct {
 // Open makes the runner called name ready to measure kernels for a target:
 //
 //	local    on this machine, each candidate in a process of its own
-//	qemu     simulated here; costs are estimated cycles
+//	qemu     simulated here; costs are estimated cycles, or instructions of a core that LLVM has no
+//	         model of
 //	board    a board without an operating system, simulated here; costs are instructions
 //	wasm     modules of WebAssembly, by a virtual machine in this process
 //	ssh:A    on the machine at A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
@@ -67,7 +68,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"local", false, "local", acceptsLocal, openLocal},
-		{"qemu", false, "qemu", acceptsModelled, openQemu},
+		{"qemu", false, "qemu", acceptsSimulated, openQemu},
 		{"board", false, "board", acceptsBare, openBare},
 		{"wasm", false, "wasm", acceptsSandboxed, openSandboxed},
 		{"device", false, "device", acceptsDevice, openDevice},

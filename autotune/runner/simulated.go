@@ -25,15 +25,22 @@ type simulated struct {
 	target  string
 }
 
-// acceptsModelled fails unless LLVM has a model of the pipeline of t's core.
-func acceptsModelled(t targets.Target) error {
+// acceptsSimulated fails unless qemu-user runs code for t, or LLVM has a model of its core.
+func acceptsSimulated(t targets.Target) error {
 	_, err := estimate.ModelOf(t.Name)
+	if errors.Is(err, estimate.ErrNoModel) && t.QemuCPU != "" {
+		return nil
+	}
 	return err
 }
 
-// openQemu makes a runner with the cycles that a model of the target's core estimates as costs.
+// openQemu makes a runner with the cycles that a model of the target's core estimates as costs or,
+// where LLVM has none, with instructions.
 func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	core, err := estimate.For(t.Name)
+	if errors.Is(err, estimate.ErrNoModel) {
+		return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,9 @@ func tuneCommand() *cobra.Command {
 		Use:   "tune MODEL [flags]",
 		Short: "Find faster schedules for a model's layers by measuring them",
 		Long: `Try other schedules, and other algorithms, for the layers of a model, and measure each: on
-this machine, or, for others, in simulation, where costs are estimated cycles. For chips
-without an operating system they are instructions of a simulated board. Each candidate's
-results are compared with the interpreter's. Each measurement is appended to a file of records,
+this machine, or, for others, in simulation, where costs are estimated cycles. Where LLVM has
+no model of the core, and on chips without an operating system, they are instructions. Each
+candidate's results are compared with the interpreter's. Each measurement is appended to a file of records,
 one line a candidate, with which "ripc compile --records" compiles. Candidates in the file are
 not measured again, so a run that was interrupted goes on where it was when the same command is
 given again, and networks that share layers share their measurements. docs/tuning.md says more.
