@@ -1,11 +1,48 @@
 package features
 
 import (
+	"math"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ripc/ir"
 	"ripc/targets"
 )
+
+// TestDistinct: loads that unrolled loops have in common are counted once, and so are their casts.
+func TestDistinct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string, of ...int) int { return rapid.SampledFrom(of).Draw(t, name) }
+		taps, positions, rows := draw("taps", 1, 2, 3, 5), draw("positions", 1, 2, 7, 9), draw("rows", 1, 3)
+		step, dilation := draw("step", 1, 2, 3, 4), draw("dilation", 1, 2)
+		met := map[int]bool{}
+		for p := range positions {
+			for k := range taps {
+				met[p*step+k*dilation] = true
+			}
+		}
+		if lo, hi := min(step, dilation), max(step, dilation); hi%lo != 0 && len(met) < positions*taps {
+			t.Skip("such steps are taken for distinct")
+		}
+		x := ir.Buffer{Name: "x", Type: ir.U8, Shape: []int{8, 100}}
+		y := ir.Buffer{Name: "y", Type: ir.I16, Shape: []int{rows, positions}}
+		at := ir.Bin(ir.Add, ir.Bin(ir.Mul, ir.V("p"), ir.Int(step)), ir.Bin(ir.Mul, ir.V("k"), ir.Int(dilation)))
+		load := &ir.Load{Buf: "x", T: ir.U8, Idx: []ir.Expr{ir.V("r"), at}}
+		var body ir.Stmt = &ir.Store{Buf: "y", Idx: []ir.Expr{ir.V("r"), ir.V("p")}, Val: &ir.Cast{T: ir.I16, A: load}, Op: ir.AddTo}
+		body = &ir.For{Var: "p", Extent: positions, Kind: ir.Unroll, Body: body}
+		body = &ir.For{Var: "k", Extent: taps, Kind: ir.Unroll, Body: body}
+		body = &ir.For{Var: "r", Extent: rows, Body: body}
+		k := newKernel(&ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: y, Out: true}}, Body: body}, &Describer{target: targets.Target{VectorBits: 128}}, true)
+		want := float64(rows * len(met))
+		if got := k.ops[opCast][w16]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("%v casts, want %v", got, want)
+		}
+		if got := k.memory[one].loads; math.Abs(got-want-float64(rows*positions)) > 1e-6 {
+			t.Errorf("%v loads, want %v and those of sums", got, want)
+		}
+	})
+}
 
 // TestAddresses: operations of addresses beside sums and multiples are counted, and so are loads that move by pages.
 func TestAddresses(t *testing.T) {

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -102,6 +103,62 @@ func product(path []*node, depend uint64) float64 {
 	return n
 }
 
+// written is the depths of the loops of which product counts only those that something depends on.
+func written(path []*node) (depths uint64) {
+	for _, p := range slices.Backward(path) {
+		switch {
+		case p.share > 0 || p.lanes:
+		case !p.written:
+			return depths
+		default:
+			depths |= p.bit()
+		}
+	}
+	return depths
+}
+
+// distinct is the share of the iterations of loops at some depths that read another address: a
+// compiler loads what neighbouring windows have in common once.
+func (a *access) distinct(depths uint64) float64 {
+	all, different := 1.0, 1.0
+	for _, n := range a.path {
+		if depths&a.depend&n.bit() != 0 {
+			all *= float64(n.loop.Extent)
+		}
+	}
+	for _, x := range a.dims {
+		if x.any {
+			return 1
+		}
+		different *= x.values(a.path, depths)
+	}
+	return min(1, different/all)
+}
+
+// values is the number of values that the loops at some depths give to an index.
+func (x *index) values(path []*node, depths uint64) float64 {
+	var terms []term
+	for _, t := range x.terms {
+		if depths>>t.depth&1 != 0 && t.coef != 0 {
+			terms = append(terms, term{depth: t.depth, coef: math.Abs(t.coef)})
+		}
+	}
+	if len(terms) == 0 {
+		return 1
+	}
+	slices.SortFunc(terms, func(a, b term) int { return cmp.Compare(a.coef, b.coef) })
+	n, unit, dense := 1.0, terms[0].coef, true // n multiples of unit, side by side if dense
+	for _, t := range terms {
+		extent, step := float64(path[t.depth].loop.Extent), t.coef/unit
+		if dense = dense && step <= n && step == math.Trunc(step); dense {
+			n += step * (extent - 1)
+		} else {
+			n *= extent
+		}
+	}
+	return n
+}
+
 // lane is the loop with lanes as iterations, nil if there is none.
 func lane(path []*node) *node {
 	for _, p := range slices.Backward(path) {
@@ -131,6 +188,7 @@ func (k *kernel) count(s *site) {
 	if l != nil {
 		vector, lanes = l.bit(), l.loop.Extent
 	}
+	s.written = written(s.path)
 	for i := s.from; i < s.to; i++ {
 		k.move(s, &k.all[i], vector, lanes)
 	}
@@ -159,7 +217,7 @@ func (k *kernel) count(s *site) {
 	if s.value == nil {
 		return
 	}
-	seen := map[ir.Expr]uint64{}
+	seen := map[ir.Expr]value{}
 	k.value(s, s.value, vector, lanes, seen)
 	if st, ok := s.stmt.(*ir.Store); ok && st.Op != ir.Assign {
 		op := opAdd
@@ -169,7 +227,7 @@ func (k *kernel) count(s *site) {
 		case ir.MinTo, ir.MaxTo:
 			op = opCompare
 		}
-		k.operate(s, op, st.Val.Type(), math.MaxUint64, vector, lanes)
+		k.operate(s, op, st.Val.Type(), value{math.MaxUint64, 1}, vector, lanes)
 	}
 }
 
@@ -180,6 +238,9 @@ func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
 		depend = math.MaxUint64
 	}
 	a.trips = product(s.path, depend)
+	if !a.store && a.size == nil {
+		a.trips *= a.distinct(s.written)
+	}
 	if a.buf.kept {
 		return
 	}
@@ -315,51 +376,74 @@ func (a *access) step() float64 {
 	return 0
 }
 
-// value counts the operations of an expression, parts that are equal once, and gives the depths
-// that it depends on.
-func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir.Expr]uint64) uint64 {
-	if d, ok := seen[e]; ok {
-		return d
+// value is what an expression depends on: loops at some depths, of whose iterations a share gives it
+// operands of its own.
+type value struct {
+	depths uint64
+	share  float64
+}
+
+// with is a value of an expression of both, in which loops at some depths are written out.
+func (v value) with(o value, written uint64) value {
+	share := 1.0
+	switch {
+	case o.depths&written == 0 || v == o:
+		share = v.share
+	case v.depths&written == 0:
+		share = o.share
 	}
-	var d uint64
+	return value{v.depths | o.depths, share}
+}
+
+// value counts the operations of an expression, parts that are equal once.
+func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir.Expr]value) value {
+	if v, ok := seen[e]; ok {
+		return v
+	}
+	v := value{share: 1}
+	of := func(parts ...ir.Expr) {
+		for _, p := range parts {
+			v = k.value(s, p, vector, lanes, seen).with(v, s.written)
+		}
+	}
+	operate := func(op int, t ir.Type) { k.operate(s, op, t, v, vector, lanes) }
 	switch e := e.(type) {
 	case *ir.Var:
 		for _, n := range s.path {
 			if n.loop.Var == e.Name {
-				d = n.bit()
+				v.depths = n.bit()
 			}
 		}
 	case *ir.Load:
-		d = k.all[s.loads[e]].depend
-		if e.Idx == nil || k.all[s.loads[e]].buf.local { // it may change from one iteration to the next
-			d |= outer(s.path)
+		a := &k.all[s.loads[e]]
+		v = value{a.depend, a.distinct(s.written)}
+		if e.Idx == nil || a.buf.local { // it may change from one iteration to the next
+			v.depths |= outer(s.path)
 		}
 	case *ir.Binary:
-		d = k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen)
-		k.operate(s, binaryKind(e.Op), e.A.Type(), d, vector, lanes)
+		of(e.A, e.B)
+		operate(binaryKind(e.Op), e.A.Type())
 	case *ir.Unary:
-		d = k.value(s, e.A, vector, lanes, seen)
-		k.operate(s, unaryKind(e.Op), e.Type(), d, vector, lanes)
+		of(e.A)
+		operate(unaryKind(e.Op), e.Type())
 	case *ir.Select:
-		d = k.value(s, e.Cond, vector, lanes, seen) | k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector,
-			lanes, seen)
-		k.operate(s, opCompare, e.Type(), d, vector, lanes)
+		of(e.Cond, e.A, e.B)
+		operate(opCompare, e.Type())
 	case *ir.Cast:
-		d = k.value(s, e.A, vector, lanes, seen)
+		of(e.A)
 		t := e.T
 		if e.A.Type().Bits() > t.Bits() {
 			t = e.A.Type()
 		}
-		k.operate(s, opCast, t, d, vector, lanes)
+		operate(opCast, t)
 	case *ir.Bitcast:
-		d = k.value(s, e.A, vector, lanes, seen)
+		of(e.A)
 	case *ir.Fma:
-		d = k.value(s, e.A, vector, lanes, seen) | k.value(s, e.B, vector, lanes, seen) | k.value(s, e.C, vector, lanes,
-			seen)
-		k.operate(s, opFma, ir.F32, d, vector, lanes)
+		of(e.A, e.B, e.C)
+		operate(opFma, ir.F32)
 	}
-	seen[e] = d
-	return d
+	seen[e] = v
+	return v
 }
 
 // outer are the depths of loops that are not written out.
@@ -374,14 +458,14 @@ func outer(path []*node) uint64 {
 }
 
 // operate counts one operation of a statement.
-func (k *kernel) operate(s *site, op int, t ir.Type, depend, vector uint64, lanes int) {
+func (k *kernel) operate(s *site, op int, t ir.Type, v value, vector uint64, lanes int) {
 	if t == ir.Bool {
 		t = ir.U8
 	}
-	n, trips := 1.0, product(s.path, depend)
-	elements := trips
+	n, elements, depend := 1.0, product(s.path, v.depths), v.depths
+	trips := v.share * elements
 	if depend&vector != 0 {
-		n, elements = k.registers(lanes, t), trips*float64(lanes)
+		n, elements = k.registers(lanes, t), elements*float64(lanes)
 		k.vector += n * trips
 	}
 	n *= trips

@@ -104,6 +104,7 @@ type site struct {
 	from, to int // its accesses
 	loads    map[*ir.Load]int
 	value    ir.Expr
+	written  uint64 // see written
 	cost     float64
 	live     []*buffer // local buffers around it
 }
