@@ -362,7 +362,9 @@ func (b *builder) finish(t tiled) {
 		}
 		b.unroll(b.find(t.words))
 	}
-	b.may(steps.Vectorize(t.inner))
+	if b.find(t.inner) != nil { // no instruction has replaced it
+		b.may(steps.Vectorize(t.inner))
+	}
 }
 
 // comparison returns the instruction that compares the sums of the given number of words, or nil.
