@@ -33,7 +33,7 @@ TRACE := GODEBUG=tracebacklabels=1
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
-setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler, sshd and OpenCL for CPUs if they are missing
+setup: ## install the LLVM tools, qemu-user, XGBoost, a C compiler, sshd, OpenCL for CPUs and Node if they are missing
 	@scripts/setup.sh
 	@$(GO) version >/dev/null || { echo "Go is missing: https://go.dev/dl" >&2; exit 1; }
 

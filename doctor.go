@@ -57,6 +57,9 @@ func Tools(ctx context.Context) []Tool {
 	add(Tool{Name: "LLVM", For: "code for all targets but C source; links libraries", Install: toolchain.Install,
 		Needed: true}, tool("llc"))
 	add(Tool{Name: "llvm-mca", For: "estimated cycles", Install: toolchain.Install}, tool("llvm-mca"))
+	add(Tool{Name: "wasm-ld", For: "links WebAssembly", Install: toolchain.Install}, tool("wasm-ld"))
+	add(Tool{Name: "node", For: "runs WebAssembly with relaxed SIMD; packages for npm", Install: tools.InstallNode},
+		func() (string, error) { return tools.FindNode("to run WebAssembly") })
 	host, _ := targets.Host()
 	for _, g := range guests.All() {
 		if g.Qemu != "" && g.Arch != host.Arch {

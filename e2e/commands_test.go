@@ -191,7 +191,7 @@ func TestCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := scratch(t, root, ripc)
-			python := tools(t, commands(string(text)), dir)
+			python := findTools(t, commands(string(text)), dir)
 			mu.Lock()
 			left--
 			mu.Unlock()
@@ -280,9 +280,9 @@ func written(t *testing.T, dir, root, page string) {
 	}
 }
 
-// tools looks for what commands of a page need besides what set-up promises, and ends the test without it. It returns a folder where
+// findTools looks for what commands of a page need besides what set-up promises, and ends the test without it. It returns a folder where
 // python3 has numpy, if a command wants it.
-func tools(t *testing.T, all []shown, dir string) (python string) {
+func findTools(t *testing.T, all []shown, dir string) (python string) {
 	t.Helper()
 	for _, c := range all {
 		word, _, _ := strings.Cut(c.text, " ")

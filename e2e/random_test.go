@@ -25,6 +25,7 @@ import (
 	"ripc/engine/simulate"
 	"ripc/internal/need"
 	"ripc/internal/randnet"
+	"ripc/internal/tools"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -116,8 +117,8 @@ func newRandomRun(t *testing.T) *randomRun {
 		}
 		switch h, err := targets.Host(); {
 		case sandboxed(tg):
-			if _, err := exec.LookPath("node"); err != nil && tg.Has("relaxed-simd") {
-				t.Logf("no cases for %s: there is no Node", name)
+			if _, err := tools.FindNode("for relaxed SIMD"); err != nil && tg.Has("relaxed-simd") {
+				t.Logf("no cases for %s: %v", name, err)
 				continue
 			}
 		case err != nil || tg.Arch != h.Arch:

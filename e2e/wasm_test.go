@@ -26,6 +26,7 @@ import (
 	"ripc/engine/wasm"
 	"ripc/internal/abi"
 	"ripc/internal/need"
+	"ripc/internal/tools"
 	"ripc/runtime"
 )
 
@@ -79,7 +80,8 @@ func TestWASM(t *testing.T) {
 
 // TestNode: code with relaxed SIMD equals the interpreter in Node, which a context that ends stops.
 func TestNode(t *testing.T) {
-	need.Tool(t, "node")
+	_, err := tools.FindNode("for relaxed SIMD")
+	need.OK(t, err)
 	maximum := filepath.Join(t.TempDir(), "maximum.json") // of hard inputs: zeros of both signs, and numbers that are none
 	if err := os.WriteFile(maximum, []byte(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 4, 5, 64]},
 {"name": "y", "dtype": "f32", "shape": [1, 4, 5, 64]}], "nodes": [{"name": "z", "op": "maximum", "inputs": ["x", "y"]}], "outputs": ["z"]}`), 0o600); err != nil {
@@ -161,11 +163,13 @@ func TestWASMFaults(t *testing.T) {
 	}
 }
 
-// nodeScript compares the outputs of the package beside it with those in a file, as often and by as many threads as its
-// arguments say, and prints the module that ran.
+// nodeScript compares the outputs of the package beside it with those in a file, as often, by as many threads and with such
+// flags of V8 as its arguments say, and prints the module that ran. Versions of V8 from 12 on need no flags, and do not know them.
 const nodeScript = `import {load} from "./package/index.js";
 import fs from "node:fs";
+import v8 from "node:v8";
 const [rounds, threads] = process.argv.slice(2).map(Number);
+if (parseInt(process.versions.v8) < 12) process.argv.slice(4).forEach(flag => v8.setFlagsFromString(flag));
 const net = await load({threads}), x = fs.readFileSync("x.bin"), want = fs.readFileSync("want.bin");
 const bytes = t => new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
 const n = bytes(net.inputs[0]).length, m = bytes(net.outputs[0]).length;
@@ -183,7 +187,7 @@ net.close();
 func TestNPM(t *testing.T) {
 	const relaxed, slow = "--experimental-wasm-relaxed-simd", "--no-liftoff"
 	digits := openPackage(t, "../examples/digits/digits.json", "wasm32")
-	for _, args := range [][]string{{"test.mjs", "1", "1"}, {relaxed, "test.mjs", "1", "1"}} {
+	for _, args := range [][]string{{"1", "1"}, {"1", "1", relaxed}} {
 		if got, err := digits(args...); err != nil || got != "wasm32 1" && got != "wasm32-relaxed 1" {
 			t.Errorf("%v: module %s, %v", args, got, err)
 		}
@@ -191,21 +195,22 @@ func TestNPM(t *testing.T) {
 	dots := openPackage(t, "../examples/twin/model.json", "wasm32-relaxed")
 	for _, node := range []func(...string) (string, error){digits, dots} {
 		for _, args := range [][]string{{"1", "1"}, {"50", "2"}, {"1", "3"}} {
-			if got, err := node(append([]string{relaxed, slow, "test.mjs"}, args...)...); err != nil || got != "wasm32-relaxed "+args[1] {
+			if got, err := node(append(args, relaxed, slow)...); err != nil || got != "wasm32-relaxed "+args[1] {
 				t.Errorf("module %s, %v: is there no fused multiply-add here?", got, err)
 			}
 		}
 	}
-	if got, err := dots(relaxed, "test.mjs", "1", "1"); got != "wasm32-relaxed 1" && !strings.Contains(got, "this machine cannot run code for wasm32-relaxed") {
+	if got, err := dots("1", "1", relaxed); got != "wasm32-relaxed 1" && !strings.Contains(got, "this machine cannot run code for wasm32-relaxed") {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
-// openPackage compiles a network for images of digits to a package. It returns a function that runs Node beside it, and
-// that script with the answers of native code.
+// openPackage compiles a network for images of digits to a package. It returns a function that runs nodeScript
+// beside it, with the answers of native code.
 func openPackage(t *testing.T, model, target string) func(args ...string) (string, error) {
 	t.Helper()
-	node := need.Tool(t, "node")
+	node, err := tools.FindNode("for packages")
+	need.OK(t, err)
 	const rows, size, inputs = 20, 1024, "../examples/digits/data/x_test.npy"
 	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: target, Emit: []codegen.Kind{codegen.NPM}})
 	need.OK(t, err)
@@ -228,7 +233,7 @@ func openPackage(t *testing.T, model, target string) func(args ...string) (strin
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), node, args...)
+		cmd := exec.CommandContext(t.Context(), node, append([]string{"test.mjs"}, args...)...)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		return strings.TrimSpace(string(out)), err

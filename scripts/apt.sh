@@ -6,18 +6,34 @@ setup=$(basename "$0" .sh)
 say() { printf '%s: %s\n' "$setup" "$*"; }
 die() { printf '%s: %s\n' "$setup" "$*" >&2; exit 1; }
 
+missing=() packages=() as_root=()
+# want PACKAGES COMMAND...: if the command fails, these packages are missing.
+want() {
+	local wanted=$1
+	shift
+	"$@" >/dev/null 2>&1 && return
+	missing+=("$wanted")
+	read -ra wanted <<<"$wanted"
+	packages+=("${wanted[@]}")
+}
+
+# say_missing prints what is missing.
+say_missing() { say "missing: $(printf '%s, ' "${missing[@]}" | sed 's/, $//')"; }
+
 # DPkg::Lock::Timeout: wait for another apt instead of failing.
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"; }
+
+become_root() {
+	[ "$(id -u)" != 0 ] || return 0
+	command -v sudo >/dev/null || die "not root, and there is no sudo; run as root: scripts/$setup.sh"
+	as_root=(sudo)
+}
 
 # apt_update HINT: ends the script unless packages can be installed here, and brings their lists up to date. HINT is what else
 # to do where they must be installed by hand.
 apt_update() {
 	command -v apt-get >/dev/null || die "no apt-get here; install the above by hand${1:+, $1}"
-	as_root=()
-	if [ "$(id -u)" != 0 ]; then
-		command -v sudo >/dev/null || die "not root, and there is no sudo; run as root: scripts/$setup.sh"
-		as_root=(sudo)
-	fi
+	become_root
 	say "apt-get update"
 	apt update >/dev/null || say "apt-get update failed; going on with the package lists at hand"
 }
@@ -26,6 +42,14 @@ apt_update() {
 apt_install() {
 	say "apt-get install --no-install-recommends $*"
 	apt install -y --no-install-recommends "$@"
+}
+
+# pip_install PACKAGE...: for all users, beside Debian's own.
+pip_install() {
+	command -v pip3 >/dev/null || { apt_update; apt_install python3-pip; }
+	become_root
+	say "pip3 install $*"
+	"${as_root[@]}" pip3 install --quiet --break-system-packages --root-user-action=ignore "$@"
 }
 
 # install_programs WHAT OPTION PROGRAM:PACKAGE...: installs the packages of the programs that are missing; with --check it only

@@ -9,16 +9,6 @@ set -euo pipefail
 
 . "$(dirname "$0")/apt.sh"
 
-missing=() packages=()
-# want PACKAGES COMMAND...: if the command fails, these packages are missing.
-want() {
-	local wanted=$1
-	shift
-	"$@" >/dev/null 2>&1 && return
-	missing+=("$wanted")
-	read -ra wanted <<<"$wanted"
-	packages+=("${wanted[@]}")
-}
 # links COMPILER: is there a C library to link with?
 links() { echo 'int main(void) { return 0; }' | "$1" -x c -o /dev/null -; }
 # numpy: has one of the Pythons that tests look for it?
@@ -36,7 +26,7 @@ if [ "${#missing[@]}" = 0 ]; then
 	say "CMake, pkg-config, GCC for Arm, Rust, and numpy are there; nothing to do"
 	exit 0
 fi
-say "missing: $(printf '%s, ' "${missing[@]}" | sed 's/, $//')"
+say_missing
 [ "${1:-}" != --check ] || exit 1
 
 apt_update

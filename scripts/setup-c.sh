@@ -12,7 +12,6 @@ set -euo pipefail
 # sanitizes COMPILER: can it link what it sanitized?
 sanitizes() { echo 'int main(void) { return 0; }' | "$1" -fsanitize=undefined,address -x c -o /dev/null - 2>/dev/null; }
 
-missing=()
 command -v gcc >/dev/null || missing+=(gcc)
 if ! command -v clang >/dev/null; then
 	missing+=(clang "clang's sanitizers")
@@ -23,11 +22,10 @@ if [ "${#missing[@]}" = 0 ]; then
 	say "gcc, and clang with its sanitizers, are there; nothing to do"
 	exit 0
 fi
-say "missing: $(printf '%s, ' "${missing[@]}" | sed 's/, $//')"
+say_missing
 [ "${1:-}" != --check ] || exit 1
 
 apt_update
-packages=()
 command -v gcc >/dev/null || packages+=(gcc libc6-dev)
 command -v clang >/dev/null || packages+=(clang)
 [ "${#packages[@]}" = 0 ] || apt_install "${packages[@]}"

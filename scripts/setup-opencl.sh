@@ -8,7 +8,6 @@ set -euo pipefail
 
 . "$(dirname "$0")/apt.sh"
 
-packages=()
 ls /usr/lib/*/libRusticlOpenCL.so.1 >/dev/null 2>&1 || packages+=(mesa-opencl-icd)
 command -v oclgrind >/dev/null || packages+=(oclgrind)
 if [ "${#packages[@]}" = 0 ]; then

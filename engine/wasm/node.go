@@ -29,6 +29,7 @@ import (
 type node struct {
 	name     string // of the network
 	cmd      *exec.Cmd
+	kill     func() // ends the process and those that it started, as where a program in Python starts Node
 	orders   io.WriteCloser
 	answers  io.Reader
 	messages messages
@@ -54,13 +55,16 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 	if threads > 1 && !slices.Contains(desc.Features, "atomics") {
 		return nil, &ThreadsError{threads}
 	}
-	program, err := tools.Find("to run code for "+desc.Target, "apt install nodejs", "node")
+	program, err := tools.FindNode("to run code for " + desc.Target)
 	if err != nil {
 		return nil, err
 	}
 	script := strings.NewReplacer("RUN", web.Script(), "WORKER", strconv.Quote(web.Worker)).Replace(nodeText)
 	start := "import('data:text/javascript," + url.PathEscape(script) + "')"
-	n := &node{name: desc.Name, cmd: exec.Command(program, "-e", start, "--", path, fmt.Sprint(threads))}
+	life, kill := context.WithCancel(context.Background())
+	n := &node{name: desc.Name, kill: kill,
+		cmd: exec.CommandContext(life, program, "-e", start, "--", path, fmt.Sprint(threads))}
+	tools.EndGroup(n.cmd)
 	n.cmd.Stderr = &n.messages
 	if n.orders, err = n.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -100,7 +104,7 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 // run runs stages first to last-1. It fails with *runtime.StatusError, or with *TrapError or ctx's
 // error, and ends Node then.
 func (n *node) run(ctx context.Context, first, last int) error {
-	stop := context.AfterFunc(ctx, func() { _ = n.cmd.Process.Kill() })
+	stop := context.AfterFunc(ctx, n.kill)
 	defer stop()
 	order := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(first)), uint32(last))
 	_, err := n.orders.Write(append(order, n.memory...))
@@ -111,7 +115,7 @@ func (n *node) run(ctx context.Context, first, last int) error {
 	if err == nil {
 		_, err = io.ReadFull(n.answers, n.memory)
 	}
-	if err != nil {
+	if err != nil || ctx.Err() != nil { // the process may have answered before its end
 		err = n.end()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

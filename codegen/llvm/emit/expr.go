@@ -140,9 +140,9 @@ func (e *emitter) pick(c, a, b val) val {
 	if c.wide {
 		a, b = e.splat(a), e.splat(b)
 	}
-	if e.facts.Relaxed && c.wide && a.t.IsFloat() { // LLVM would make a relaxed minimum or maximum of it
+	if by := e.facts.SelectBy; by != "" && c.wide && a.t.IsFloat() {
 		mask := e.b().NewBitCast(e.b().NewSExt(c.v, e.typeOf(ir.I32, true)), a.v.Type())
-		a.v = e.callInFours("ripc_select", "llvm.wasm.bitselect.v4f32", a, b, val{v: mask, t: a.t, wide: true})
+		a.v = e.callInFours("ripc_select", by, a, b, val{v: mask, t: a.t, wide: true})
 	} else {
 		a.v = e.b().NewSelect(c.v, a.v, b.v)
 	}

@@ -12,9 +12,10 @@ type Facts struct {
 	Rounds  bool // an instruction rounds floats to integers
 	// FusedBy is the intrinsic on four lanes for Fuses; "" is LLVM's own, on any number of them.
 	FusedBy string
-	// Relaxed says that there is relaxed SIMD. LLVM makes minima and maxima of choices between
-	// compared floats, with any result for NaN and for zeros of both signs.
-	Relaxed bool
+	// SelectBy is an intrinsic on four lanes that selects the bits of two floats by a mask; "" is
+	// LLVM's select. With relaxed SIMD, LLVM makes minima and maxima of selects between compared
+	// floats, with any result for NaN and for zeros of both signs.
+	SelectBy string
 	// Divides says that an instruction divides 32-bit integers. Where addresses have 64 bits, emit
 	// does not ask.
 	Divides bool
@@ -128,7 +129,7 @@ func factsWASM(t targets.Target) Facts {
 			Words: "llvm.wasm.extadd.pairwise.unsigned.v4i32"}},
 	}
 	if t.Has("relaxed-simd") {
-		m.Relaxed, m.Fuses, m.FusedBy = true, true, "llvm.wasm.relaxed.madd.v4f32"
+		m.Fuses, m.FusedBy, m.SelectBy = true, "llvm.wasm.relaxed.madd.v4f32", "llvm.wasm.bitselect.v4f32"
 	}
 	return m
 }
