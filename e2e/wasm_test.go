@@ -161,10 +161,15 @@ func TestWASMFaults(t *testing.T) {
 	}
 }
 
+// flagScript is the head of scripts with flags of V8 as their last arguments, which they set where relaxed SIMD is an experiment.
+const flagScript = `import fs from "node:fs";
+import v8 from "node:v8";
+if (parseInt(process.versions.v8) < 12) process.argv.filter(arg => arg.startsWith("--")).forEach(flag => v8.setFlagsFromString(flag));
+`
+
 // nodeScript compares the outputs of the package beside it with those in a file, as often and by as many threads as its
 // arguments say, and prints the module that ran.
-const nodeScript = `import {load} from "./package/index.js";
-import fs from "node:fs";
+const nodeScript = flagScript + `import {load} from "./package/index.js";
 const [rounds, threads] = process.argv.slice(2).map(Number);
 const net = await load({threads}), x = fs.readFileSync("x.bin"), want = fs.readFileSync("want.bin");
 const bytes = t => new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
@@ -178,32 +183,101 @@ console.log(net.target, net.threads);
 net.close();
 `
 
-// TestNPM: all modules of a package give the bits of native code in Node, 1,000 times by two threads. Node 20's baseline
-// compiler gets relaxed dot products wrong, of which the second network has many: there, its module is refused.
+// relaxed and slow are flags of V8. Without slow, Node 20's baseline compiler gets relaxed dot products wrong on some CPUs.
+const relaxed, slow = "--experimental-wasm-relaxed-simd", "--no-liftoff"
+
+// TestNPM: all modules of a package give the bits of native code in Node, 1,000 times by three threads. Where Node gets
+// relaxed dot products wrong, of which the second network has many, its module is refused.
 func TestNPM(t *testing.T) {
-	const relaxed, slow = "--experimental-wasm-relaxed-simd", "--no-liftoff"
-	digits := openPackage(t, "../examples/digits/digits.json", "wasm32")
-	for _, args := range [][]string{{"test.mjs", "1", "1"}, {relaxed, "test.mjs", "1", "1"}} {
-		if got, err := digits(args...); err != nil || got != "wasm32 1" && got != "wasm32-relaxed 1" {
+	digits, twin := "../examples/digits/digits.json", "../examples/twin/model.json"
+	run := openPackage(t, digits, "wasm32")
+	for _, args := range [][]string{{"1", "1"}, {"1", "1", relaxed}} {
+		if got, err := run("test.mjs", args...); err != nil || got != "wasm32 1" && got != "wasm32-relaxed 1" {
 			t.Errorf("%v: module %s, %v", args, got, err)
 		}
 	}
-	dots := openPackage(t, "../examples/twin/model.json", "wasm32-relaxed")
-	for _, node := range []func(...string) (string, error){digits, dots} {
-		for _, args := range [][]string{{"1", "1"}, {"50", "2"}, {"1", "3"}} {
-			if got, err := node(append([]string{relaxed, slow, "test.mjs"}, args...)...); err != nil || got != "wasm32-relaxed "+args[1] {
+	dots := openPackage(t, twin, "wasm32-relaxed")
+	for _, node := range []func(string, ...string) (string, error){run, dots} {
+		for _, args := range [][]string{{"1", "1"}, {"1", "2"}, {"50", "3"}} {
+			if got, err := node("test.mjs", append(args, relaxed, slow)...); err != nil || got != "wasm32-relaxed "+args[1] {
 				t.Errorf("module %s, %v: is there no fused multiply-add here?", got, err)
 			}
 		}
 	}
-	if got, err := dots(relaxed, "test.mjs", "1", "1"); got != "wasm32-relaxed 1" && !strings.Contains(got, "this machine cannot run code for wasm32-relaxed") {
+	got, err := dots("test.mjs", "1", "1", relaxed)
+	if got != "wasm32-relaxed 1" && (err == nil || !strings.Contains(err.Error(), "this machine cannot run code for wasm32-relaxed")) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
-// openPackage compiles a network for images of digits to a package. It returns a function that runs Node beside it, and
-// that script with the answers of native code.
-func openPackage(t *testing.T, model, target string) func(args ...string) (string, error) {
+// faultScript loads copies of the package beside it that have faults, and prints what each gives.
+const faultScript = flagScript + `import {Worker} from "node:worker_threads";
+let warned = "", started, copies = 0;
+console.warn = text => warned = text;
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message) { started = this; post.call(this, message); };
+const load = async (threads, change) => {
+  const dir = "./copy" + copies++;
+  fs.cpSync("package", dir, {recursive: true});
+  change?.(name => dir + "/" + name);
+  return (await import(dir + "/index.js")).load({threads});
+};
+const show = async (name, give) => {
+  warned = "";
+  const given = await give().catch(error => error.message);
+  console.log(name + ": " + given + (warned && "; warned: " + warned));
+};
+const often = net => { for (let k = 0; k < 100000; k++) net.run(); };
+const twice = net => { try { often(net); } catch { net.run(); } };
+const damage = (...names) => at => names.forEach(name => fs.writeFileSync(at(name), "damaged"));
+const edit = (from, to) => at => fs.writeFileSync(at("worker.js"), fs.readFileSync(at("worker.js"), "utf8").replace(from, to));
+await show("missing", () => load(1, at => fs.rmSync(at("wasm32-relaxed.wasm"))));
+await show("damaged", async () => (await load(1, damage("wasm32-relaxed.wasm"))).target);
+await show("both damaged", () => load(1, damage("wasm32-relaxed.wasm", "wasm32.wasm")));
+for (const threads of [1, 3]) await show("closed, " + threads, async () => {
+  const net = await load(threads);
+  net.run();
+  net.close();
+  net.run();
+});
+await show("unloaded", async () => {
+  const net = await load(1), words = new Uint32Array(net.inputs[0].data.buffer);
+  words.forEach((v, k) => { if (v === net.inputs[0].data.byteOffset) words[k] = 2 ** 32 - 64; });
+  twice(net);
+});
+await show("no worker", () => load(2, at => fs.rmSync(at("worker.js"))));
+await show("a worker's start", () => load(3, edit("tell(\"\")", "throw new Error('broken')")));
+await show("a worker's trap", async () => twice(await load(3, edit("...args", "...args.with(2, -65536)"))));
+await show("a worker's end", async () => {
+  const net = await load(3);
+  net.run();
+  await started.terminate();
+  net.run();
+});
+`
+
+// TestPackageFaults: a package falls back with a warning, and only where a module is refused. After close or an error in a
+// worker, nothing runs, and nothing waits.
+func TestPackageFaults(t *testing.T) {
+	got, err := openPackage(t, "../examples/digits/digits.json", "wasm32")("faults.mjs", relaxed, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const trap = "RuntimeError: memory access out of bounds"
+	lines := strings.Split(got, "\n")
+	for i, want := range []string{"missing: ENOENT", "damaged: wasm32; warned: the module wasm32-relaxed is refused: WebAssembly.compile()",
+		"both damaged: WebAssembly.compile()", "closed, 1: digits: closed", "closed, 3: digits: closed", "unloaded: digits: " + trap,
+		"no worker: digits: thread 1: Error: Cannot find module", "a worker's start: digits: thread 1: Error: broken",
+		"a worker's trap: digits: thread ", "a worker's end: digits: thread 2: it has ended"} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("no line %q in\n%s", want, got)
+		}
+	}
+}
+
+// openPackage compiles a network for images of digits to a package. It returns a function that runs a script in Node beside
+// it, and beside the answers of native code, and returns what the script prints.
+func openPackage(t *testing.T, model, target string) func(script string, args ...string) (string, error) {
 	t.Helper()
 	node := need.Tool(t, "node")
 	const rows, size, inputs = 20, 1024, "../examples/digits/data/x_test.npy"
@@ -219,7 +293,7 @@ func openPackage(t *testing.T, model, target string) func(args ...string) (strin
 	}
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"net.tgz": c.Files[codegen.NPM], "x.bin": images[len(images)%size:],
-		"want.bin": want.Outputs[0].Data, "test.mjs": []byte(nodeScript)} {
+		"want.bin": want.Outputs[0].Data, "test.mjs": []byte(nodeScript), "faults.mjs": []byte(faultScript)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -227,10 +301,16 @@ func openPackage(t *testing.T, model, target string) func(args ...string) (strin
 	if out, err := exec.CommandContext(t.Context(), "tar", "xzf", filepath.Join(dir, "net.tgz"), "-C", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), node, args...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
+	return func(script string, args ...string) (string, error) {
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer stop()
+		cmd := exec.CommandContext(ctx, node, append([]string{script}, args...)...)
+		var errs bytes.Buffer
+		cmd.Dir, cmd.Stderr = dir, &errs
+		out, err := cmd.Output()
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, errs.String())
+		}
 		return strings.TrimSpace(string(out)), err
 	}
 }

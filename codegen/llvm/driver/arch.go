@@ -139,12 +139,13 @@ func archs(name string) (arch, bool) {
 			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
 				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}, "atomics": {{"valid", 0}},
 				"relaxed-simd": {{"valid", 0}}},
-			// The square of 1 + 2^-12, less 1 + 2^-11, is 2^-24. Rounded twice, it is 0. 5 plus four
-			// products of 3 and -1 is -7: Node 20's baseline compiler adds the products to themselves
-			// where nothing else reads the old sum, which is loaded for that.
+			// The square of 1 + 2^-12, less 1 + 2^-11, is 2^-24. Rounded twice, it is 0. 5 plus
+			// four products of 3 and -1 is -7: Node 20's baseline compiler adds the products to
+			// themselves where nothing else reads the old sum, which is loaded for that.
 			probe: probe{"relaxed-simd",
 				"declare <4 x float> @llvm.wasm.relaxed.madd.v4f32(<4 x float>, <4 x float>, <4 x float>)\n" +
-					"declare <4 x i32> @llvm.wasm.relaxed.dot.i8x16.i7x16.add.signed(<16 x i8>, <16 x i8>, <4 x i32>)\n" +
+					"declare <4 x i32> @llvm.wasm.relaxed.dot.i8x16.i7x16.add.signed(<16 x i8>, <16 x i8>, " +
+					"<4 x i32>)\n" +
 					"@fives = internal constant <4 x i32> splat (i32 5)\n",
 				`  br label %needs
 
