@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -365,11 +366,8 @@ func TestWASMThreads(t *testing.T) {
 // TestPage: a page opens from disk, has run its network, and draws its graph.
 func TestPage(t *testing.T) {
 	browser := need.Browser(t)
-	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
-		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
-	need.OK(t, err)
 	path := filepath.Join(t.TempDir(), "digits.html")
-	if err := os.WriteFile(path, c.Files[codegen.HTML], 0o600); err != nil {
+	if err := os.WriteFile(path, htmlPage(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
@@ -412,23 +410,71 @@ func TestThreadsInBrowser(t *testing.T) {
 	}
 }
 
-// TestPageOnGPU: where a browser has WebGPU, a page runs the network there, with the bits of WebAssembly.
-func TestPageOnGPU(t *testing.T) {
-	need.Browser(t)
+// htmlPage compiles the network of digits to a page.
+func htmlPage(t *testing.T) []byte {
+	t.Helper()
 	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
 		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
 	need.OK(t, err)
-	page := append(c.Files[codegen.HTML], `<script type="module">
-while (!document.body.dataset.ready) await new Promise(done => setTimeout(done, 100));
-await fetch("/", {method: "POST", body: document.body.innerText});
-</script>`...)
-	got := posted(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }), false,
+	return c.Files[codegen.HTML]
+}
+
+// postedBy returns the text that a script makes behind a page that waits for a value.
+func postedBy(t *testing.T, page []byte, waitsFor, text string, flags ...string) string {
+	t.Helper()
+	page = fmt.Appendf(page, `<script type="module">
+while (!(%s)) await new Promise(done => setTimeout(done, 100));
+await fetch("/", {method: "POST", body: %s});
+</script>`, waitsFor, text)
+	return posted(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }), false, flags...)
+}
+
+// TestPageOnGPU: where a browser has WebGPU, a page runs the network there, with the bits of WebAssembly.
+func TestPageOnGPU(t *testing.T) {
+	need.Browser(t)
+	got := postedBy(t, htmlPage(t), "document.body.dataset.ready", "document.body.innerText",
 		"--disable-gpu-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan,WebGPU",
 		"--use-vulkan=swiftshader")
 	if !strings.Contains(got, "; webgpu\n") || !strings.Contains(got, "whole network") {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestPageFaults: a page says where the reader looks why it cannot run, and why it refuses a file.
+func TestPageFaults(t *testing.T) {
+	need.Browser(t)
+	page := htmlPage(t)
+	damaged := regexp.MustCompile(`const modules = .*;`).ReplaceAllLiteral(page, []byte(`const modules = [["wasm32", "AAAA"]];`))
+	const about = `document.getElementById("about").innerText`
+	if got := postedBy(t, damaged, about+` !== "loading"`, about, "--disable-gpu"); !strings.Contains(got, "WebAssembly.compile()") {
+		t.Errorf("a damaged module: %s", got)
+	}
+	got := postedBy(t, page, "document.body.dataset.ready", fileScript, "--disable-gpu")
+	want := []string{"", "", "the first of 3 inputs", "the file has shape [16, 8, 2], the input [1, 16, 16, 1]", "the file's length is not that of its shape",
+		"the input needs elements of <f4", "the file is in Fortran's order (numpy.ascontiguousarray)", "this is not a .npy file", ""}
+	if got != strings.Join(want, "\n") {
+		t.Errorf("%s", got)
+	}
+}
+
+// fileScript gives what a page says of files, the last of which is none.
+const fileScript = `await (async () => {
+  const npy = (shape, bytes, descr = "<f4", order = "False") => {
+    const text = "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': (" + shape + "), }";
+    return [new Uint8Array([0x93, 78, 85, 77, 80, 89, 1, 0, text.length, 0]), text, new Uint8Array(bytes)];
+  };
+  const chooser = document.querySelector("input"), said = [];
+  for (const file of [npy("1, 16, 16, 1", 1024), npy("16, 16, 1", 1024), npy("3, 16, 16, 1", 3072), npy("16, 8, 2", 1024),
+    npy("1, 16, 16, 1", 2048), npy("1, 16, 16, 1", 1024, "<f8"), npy("1, 16, 16, 1", 1024, "<f4", "True"), ["text"], undefined]) {
+    const list = new DataTransfer();
+    if (file) list.items.add(new File(file, "x.npy"));
+    chooser.files = list.files;
+    chooser.nextSibling.textContent = "unset";
+    await chooser.onchange();
+    said.push(chooser.nextSibling.textContent);
+  }
+  return said.join("\n");
+})()`
 
 // posted opens the page of a server in a browser, and returns what the page posts.
 func posted(t *testing.T, files http.Handler, isolated bool, flags ...string) string {
