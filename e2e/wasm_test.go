@@ -317,7 +317,7 @@ func openPackage(t *testing.T, model, target string) func(script string, args ..
 }
 
 // TestWASMThreads: a module of a package that imports its memory runs in two threads in this process, and a context that ends
-// stops both.
+// stops both. No module of the package has more than 90,000 bytes.
 func TestWASMThreads(t *testing.T) {
 	const model, size = "../examples/digits/digits.json", 1024
 	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
@@ -333,7 +333,9 @@ func TestWASMThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name = h.Name
+		if name = h.Name; h.Size > 90_000 {
+			t.Errorf("%s has %d bytes", name, h.Size)
+		}
 	}
 	module, err := io.ReadAll(in)
 	if err = errors.Join(err, os.WriteFile(path, module, 0o600)); err != nil {
@@ -385,7 +387,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestThreadsInBrowser: a page that is cross-origin isolated has two threads, another one thread, and both give equal bits.
+// TestThreadsInBrowser: a page that is cross-origin isolated has two threads, another one thread, and both give equal bits. The
+// page hears of a worker that cannot be loaded.
 func TestThreadsInBrowser(t *testing.T) {
 	need.Browser(t)
 	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
@@ -407,6 +410,12 @@ func TestThreadsInBrowser(t *testing.T) {
 		if want := fmt.Sprintf("%d threads, 0 rows differ", threads); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if err := os.Remove(filepath.Join(dir, "package", "worker.js")); err != nil {
+		t.Fatal(err)
+	}
+	if got := posted(t, http.FileServer(http.Dir(dir)), true, "--disable-gpu"); !strings.Contains(got, "worker.js cannot be loaded") {
+		t.Errorf("no worker: %q", got)
 	}
 }
 
@@ -519,15 +528,18 @@ func posted(t *testing.T, files http.Handler, isolated bool, flags ...string) st
 const isolationPage = `<!doctype html>
 <script type="module">
 import {load} from "./package/index.js";
-const one = await load(), net = await load({threads: 2});
-let differ = 0;
-for (let round = 0; round < 100; round++) {
-  for (const n of [one, net]) n.inputs[0].data.forEach((_, k, data) => data[k] = (k * round) % 17 / 16);
-  one.run();
-  net.run();
-  if (one.outputs[0].data.some((v, k) => v !== net.outputs[0].data[k])) differ++;
-}
-net.close();
-await fetch("/", {method: "POST", body: net.threads + " threads, " + differ + " rows differ"});
+const compare = async () => {
+  const one = await load(), net = await load({threads: 2});
+  let differ = 0;
+  for (let round = 0; round < 100; round++) {
+    for (const n of [one, net]) n.inputs[0].data.forEach((_, k, data) => data[k] = (k * round) % 17 / 16);
+    one.run();
+    net.run();
+    if (one.outputs[0].data.some((v, k) => v !== net.outputs[0].data[k])) differ++;
+  }
+  net.close();
+  return net.threads + " threads, " + differ + " rows differ";
+};
+await fetch("/", {method: "POST", body: await compare().catch(error => error.message)});
 </script>
 `
