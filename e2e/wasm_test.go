@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +27,6 @@ import (
 	"ripc/engine/wasm"
 	"ripc/internal/abi"
 	"ripc/internal/need"
-	"ripc/internal/tools"
 	"ripc/runtime"
 )
 
@@ -80,8 +80,7 @@ func TestWASM(t *testing.T) {
 
 // TestNode: code with relaxed SIMD equals the interpreter in Node, which a context that ends stops.
 func TestNode(t *testing.T) {
-	_, err := tools.FindNode("for relaxed SIMD")
-	need.OK(t, err)
+	need.Tool(t, "node")
 	maximum := filepath.Join(t.TempDir(), "maximum.json") // of hard inputs: zeros of both signs, and numbers that are none
 	if err := os.WriteFile(maximum, []byte(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 4, 5, 64]},
 {"name": "y", "dtype": "f32", "shape": [1, 4, 5, 64]}], "nodes": [{"name": "z", "op": "maximum", "inputs": ["x", "y"]}], "outputs": ["z"]}`), 0o600); err != nil {
@@ -163,13 +162,16 @@ func TestWASMFaults(t *testing.T) {
 	}
 }
 
-// nodeScript compares the outputs of the package beside it with those in a file, as often, by as many threads and with such
-// flags of V8 as its arguments say, and prints the module that ran. Versions of V8 from 12 on need no flags, and do not know them.
-const nodeScript = `import {load} from "./package/index.js";
-import fs from "node:fs";
+// flagScript is the head of scripts with flags of V8 as their last arguments, which they set where relaxed SIMD is an experiment.
+const flagScript = `import fs from "node:fs";
 import v8 from "node:v8";
+if (parseInt(process.versions.v8) < 12) process.argv.filter(arg => arg.startsWith("--")).forEach(flag => v8.setFlagsFromString(flag));
+`
+
+// nodeScript compares the outputs of the package beside it with those in a file, as often and by as many threads as its
+// arguments say, and prints the module that ran.
+const nodeScript = flagScript + `import {load} from "./package/index.js";
 const [rounds, threads] = process.argv.slice(2).map(Number);
-if (parseInt(process.versions.v8) < 12) process.argv.slice(4).forEach(flag => v8.setFlagsFromString(flag));
 const net = await load({threads}), x = fs.readFileSync("x.bin"), want = fs.readFileSync("want.bin");
 const bytes = t => new Uint8Array(t.data.buffer, t.data.byteOffset, t.data.byteLength);
 const n = bytes(net.inputs[0]).length, m = bytes(net.outputs[0]).length;
@@ -182,35 +184,103 @@ console.log(net.target, net.threads);
 net.close();
 `
 
-// TestNPM: all modules of a package give the bits of native code in Node, 1,000 times by two threads. Node 20's baseline
-// compiler gets relaxed dot products wrong, of which the second network has many: there, its module is refused.
+// relaxed and slow are flags of V8. Without slow, Node 20's baseline compiler gets relaxed dot products wrong on some CPUs.
+const relaxed, slow = "--experimental-wasm-relaxed-simd", "--no-liftoff"
+
+// TestNPM: all modules of a package give the bits of native code in Node, 1,000 times by three threads. Where Node gets
+// relaxed dot products wrong, of which the second network has many, its module is refused.
 func TestNPM(t *testing.T) {
-	const relaxed, slow = "--experimental-wasm-relaxed-simd", "--no-liftoff"
-	digits := openPackage(t, "../examples/digits/digits.json", "wasm32")
+	digits, twin := "../examples/digits/digits.json", "../examples/twin/model.json"
+	run := openPackage(t, digits, "wasm32")
 	for _, args := range [][]string{{"1", "1"}, {"1", "1", relaxed}} {
-		if got, err := digits(args...); err != nil || got != "wasm32 1" && got != "wasm32-relaxed 1" {
+		if got, err := run("test.mjs", args...); err != nil || got != "wasm32 1" && got != "wasm32-relaxed 1" {
 			t.Errorf("%v: module %s, %v", args, got, err)
 		}
 	}
-	dots := openPackage(t, "../examples/twin/model.json", "wasm32-relaxed")
-	for _, node := range []func(...string) (string, error){digits, dots} {
-		for _, args := range [][]string{{"1", "1"}, {"50", "2"}, {"1", "3"}} {
-			if got, err := node(append(args, relaxed, slow)...); err != nil || got != "wasm32-relaxed "+args[1] {
+	dots := openPackage(t, twin, "wasm32-relaxed")
+	for _, node := range []func(string, ...string) (string, error){run, dots} {
+		for _, args := range [][]string{{"1", "1"}, {"1", "2"}, {"50", "3"}} {
+			if got, err := node("test.mjs", append(args, relaxed, slow)...); err != nil || got != "wasm32-relaxed "+args[1] {
 				t.Errorf("module %s, %v: is there no fused multiply-add here?", got, err)
 			}
 		}
 	}
-	if got, err := dots("1", "1", relaxed); got != "wasm32-relaxed 1" && !strings.Contains(got, "this machine cannot run code for wasm32-relaxed") {
+	got, err := dots("test.mjs", "1", "1", relaxed)
+	if got != "wasm32-relaxed 1" && (err == nil || !strings.Contains(err.Error(), "this machine cannot run code for wasm32-relaxed")) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
-// openPackage compiles a network for images of digits to a package. It returns a function that runs nodeScript
-// beside it, with the answers of native code.
-func openPackage(t *testing.T, model, target string) func(args ...string) (string, error) {
+// faultScript loads copies of the package beside it that have faults, and prints what each gives.
+const faultScript = flagScript + `import {Worker} from "node:worker_threads";
+let warned = "", started, copies = 0;
+console.warn = text => warned = text;
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message) { started = this; post.call(this, message); };
+const load = async (threads, change) => {
+  const dir = "./copy" + copies++;
+  fs.cpSync("package", dir, {recursive: true});
+  change?.(name => dir + "/" + name);
+  return (await import(dir + "/index.js")).load({threads});
+};
+const show = async (name, give) => {
+  warned = "";
+  const given = await give().catch(error => error.message);
+  console.log(name + ": " + given + (warned && "; warned: " + warned));
+};
+const often = net => { for (let k = 0; k < 100000; k++) net.run(); };
+const twice = net => { try { often(net); } catch { net.run(); } };
+const damage = (...names) => at => names.forEach(name => fs.writeFileSync(at(name), "damaged"));
+const edit = (from, to) => at => fs.writeFileSync(at("worker.js"), fs.readFileSync(at("worker.js"), "utf8").replace(from, to));
+await show("missing", () => load(1, at => fs.rmSync(at("wasm32-relaxed.wasm"))));
+await show("damaged", async () => (await load(1, damage("wasm32-relaxed.wasm"))).target);
+await show("both damaged", () => load(1, damage("wasm32-relaxed.wasm", "wasm32.wasm")));
+for (const threads of [1, 3]) await show("closed, " + threads, async () => {
+  const net = await load(threads);
+  net.run();
+  net.close();
+  net.run();
+});
+await show("unloaded", async () => {
+  const net = await load(1), words = new Uint32Array(net.inputs[0].data.buffer);
+  words.forEach((v, k) => { if (v === net.inputs[0].data.byteOffset) words[k] = 2 ** 32 - 64; });
+  twice(net);
+});
+await show("no worker", () => load(2, at => fs.rmSync(at("worker.js"))));
+await show("a worker's start", () => load(3, edit("tell(\"\")", "throw new Error('broken')")));
+await show("a worker's trap", async () => twice(await load(3, edit("...args", "...args.with(2, -65536)"))));
+await show("a worker's end", async () => {
+  const net = await load(3);
+  net.run();
+  await started.terminate();
+  net.run();
+});
+`
+
+// TestPackageFaults: a package falls back with a warning, and only where a module is refused. After close or an error in a
+// worker, nothing runs, and nothing waits.
+func TestPackageFaults(t *testing.T) {
+	got, err := openPackage(t, "../examples/digits/digits.json", "wasm32")("faults.mjs", relaxed, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const trap = "RuntimeError: memory access out of bounds"
+	lines := strings.Split(got, "\n")
+	for i, want := range []string{"missing: ENOENT", "damaged: wasm32; warned: the module wasm32-relaxed is refused: WebAssembly.compile()",
+		"both damaged: WebAssembly.compile()", "closed, 1: digits: closed", "closed, 3: digits: closed", "unloaded: digits: " + trap,
+		"no worker: digits: thread 1: Error: Cannot find module", "a worker's start: digits: thread 1: Error: broken",
+		"a worker's trap: digits: thread ", "a worker's end: digits: thread 2: it has ended"} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("no line %q in\n%s", want, got)
+		}
+	}
+}
+
+// openPackage compiles a network for images of digits to a package. It returns a function that runs a script in Node beside
+// it, and beside the answers of native code, and returns what the script prints.
+func openPackage(t *testing.T, model, target string) func(script string, args ...string) (string, error) {
 	t.Helper()
-	node, err := tools.FindNode("for packages")
-	need.OK(t, err)
+	node := need.Tool(t, "node")
 	const rows, size, inputs = 20, 1024, "../examples/digits/data/x_test.npy"
 	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: target, Emit: []codegen.Kind{codegen.NPM}})
 	need.OK(t, err)
@@ -224,7 +294,7 @@ func openPackage(t *testing.T, model, target string) func(args ...string) (strin
 	}
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"net.tgz": c.Files[codegen.NPM], "x.bin": images[len(images)%size:],
-		"want.bin": want.Outputs[0].Data, "test.mjs": []byte(nodeScript)} {
+		"want.bin": want.Outputs[0].Data, "test.mjs": []byte(nodeScript), "faults.mjs": []byte(faultScript)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -232,16 +302,22 @@ func openPackage(t *testing.T, model, target string) func(args ...string) (strin
 	if out, err := exec.CommandContext(t.Context(), "tar", "xzf", filepath.Join(dir, "net.tgz"), "-C", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), node, append([]string{"test.mjs"}, args...)...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
+	return func(script string, args ...string) (string, error) {
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer stop()
+		cmd := exec.CommandContext(ctx, node, append([]string{script}, args...)...)
+		var errs bytes.Buffer
+		cmd.Dir, cmd.Stderr = dir, &errs
+		out, err := cmd.Output()
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, errs.String())
+		}
 		return strings.TrimSpace(string(out)), err
 	}
 }
 
 // TestWASMThreads: a module of a package that imports its memory runs in two threads in this process, and a context that ends
-// stops both.
+// stops both. No module of the package has more than 90,000 bytes.
 func TestWASMThreads(t *testing.T) {
 	const model, size = "../examples/digits/digits.json", 1024
 	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.NPM}})
@@ -257,7 +333,9 @@ func TestWASMThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name = h.Name
+		if name = h.Name; h.Size > 90_000 {
+			t.Errorf("%s has %d bytes", name, h.Size)
+		}
 	}
 	module, err := io.ReadAll(in)
 	if err = errors.Join(err, os.WriteFile(path, module, 0o600)); err != nil {
@@ -290,11 +368,8 @@ func TestWASMThreads(t *testing.T) {
 // TestPage: a page opens from disk, has run its network, and draws its graph.
 func TestPage(t *testing.T) {
 	browser := need.Browser(t)
-	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
-		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
-	need.OK(t, err)
 	path := filepath.Join(t.TempDir(), "digits.html")
-	if err := os.WriteFile(path, c.Files[codegen.HTML], 0o600); err != nil {
+	if err := os.WriteFile(path, htmlPage(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
@@ -312,7 +387,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestThreadsInBrowser: a page that is cross-origin isolated has two threads, another one thread, and both give equal bits.
+// TestThreadsInBrowser: a page that is cross-origin isolated has two threads, another one thread, and both give equal bits. The
+// page hears of a worker that cannot be loaded.
 func TestThreadsInBrowser(t *testing.T) {
 	need.Browser(t)
 	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
@@ -335,25 +411,79 @@ func TestThreadsInBrowser(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if err := os.Remove(filepath.Join(dir, "package", "worker.js")); err != nil {
+		t.Fatal(err)
+	}
+	if got := posted(t, http.FileServer(http.Dir(dir)), true, "--disable-gpu"); !strings.Contains(got, "worker.js cannot be loaded") {
+		t.Errorf("no worker: %q", got)
+	}
+}
+
+// htmlPage compiles the network of digits to a page.
+func htmlPage(t *testing.T) []byte {
+	t.Helper()
+	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
+		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
+	need.OK(t, err)
+	return c.Files[codegen.HTML]
+}
+
+// postedBy returns the text that a script makes behind a page that waits for a value.
+func postedBy(t *testing.T, page []byte, waitsFor, text string, flags ...string) string {
+	t.Helper()
+	page = fmt.Appendf(page, `<script type="module">
+while (!(%s)) await new Promise(done => setTimeout(done, 100));
+await fetch("/", {method: "POST", body: %s});
+</script>`, waitsFor, text)
+	return posted(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }), false, flags...)
 }
 
 // TestPageOnGPU: where a browser has WebGPU, a page runs the network there, with the bits of WebAssembly.
 func TestPageOnGPU(t *testing.T) {
 	need.Browser(t)
-	c, err := ripc.Compile(t.Context(), "../examples/digits/digits.json",
-		ripc.Options{Target: "wasm32", Emit: []codegen.Kind{codegen.HTML}})
-	need.OK(t, err)
-	page := append(c.Files[codegen.HTML], `<script type="module">
-while (!document.body.dataset.ready) await new Promise(done => setTimeout(done, 100));
-await fetch("/", {method: "POST", body: document.body.innerText});
-</script>`...)
-	got := posted(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) }), false,
+	got := postedBy(t, htmlPage(t), "document.body.dataset.ready", "document.body.innerText",
 		"--disable-gpu-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan,WebGPU",
 		"--use-vulkan=swiftshader")
 	if !strings.Contains(got, "; webgpu\n") || !strings.Contains(got, "whole network") {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestPageFaults: a page says where the reader looks why it cannot run, and why it refuses a file.
+func TestPageFaults(t *testing.T) {
+	need.Browser(t)
+	page := htmlPage(t)
+	damaged := regexp.MustCompile(`const modules = .*;`).ReplaceAllLiteral(page, []byte(`const modules = [["wasm32", "AAAA"]];`))
+	const about = `document.getElementById("about").innerText`
+	if got := postedBy(t, damaged, about+` !== "loading"`, about, "--disable-gpu"); !strings.Contains(got, "WebAssembly.compile()") {
+		t.Errorf("a damaged module: %s", got)
+	}
+	got := postedBy(t, page, "document.body.dataset.ready", fileScript, "--disable-gpu")
+	want := []string{"", "", "the first of 3 inputs", "the file has shape [16, 8, 2], the input [1, 16, 16, 1]", "the file's length is not that of its shape",
+		"the input needs elements of <f4", "the file is in Fortran's order (numpy.ascontiguousarray)", "this is not a .npy file", ""}
+	if got != strings.Join(want, "\n") {
+		t.Errorf("%s", got)
+	}
+}
+
+// fileScript gives what a page says of files, the last of which is none.
+const fileScript = `await (async () => {
+  const npy = (shape, bytes, descr = "<f4", order = "False") => {
+    const text = "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': (" + shape + "), }";
+    return [new Uint8Array([0x93, 78, 85, 77, 80, 89, 1, 0, text.length, 0]), text, new Uint8Array(bytes)];
+  };
+  const chooser = document.querySelector("input"), said = [];
+  for (const file of [npy("1, 16, 16, 1", 1024), npy("16, 16, 1", 1024), npy("3, 16, 16, 1", 3072), npy("16, 8, 2", 1024),
+    npy("1, 16, 16, 1", 2048), npy("1, 16, 16, 1", 1024, "<f8"), npy("1, 16, 16, 1", 1024, "<f4", "True"), ["text"], undefined]) {
+    const list = new DataTransfer();
+    if (file) list.items.add(new File(file, "x.npy"));
+    chooser.files = list.files;
+    chooser.nextSibling.textContent = "unset";
+    await chooser.onchange();
+    said.push(chooser.nextSibling.textContent);
+  }
+  return said.join("\n");
+})()`
 
 // posted opens the page of a server in a browser, and returns what the page posts.
 func posted(t *testing.T, files http.Handler, isolated bool, flags ...string) string {
@@ -398,15 +528,18 @@ func posted(t *testing.T, files http.Handler, isolated bool, flags ...string) st
 const isolationPage = `<!doctype html>
 <script type="module">
 import {load} from "./package/index.js";
-const one = await load(), net = await load({threads: 2});
-let differ = 0;
-for (let round = 0; round < 100; round++) {
-  for (const n of [one, net]) n.inputs[0].data.forEach((_, k, data) => data[k] = (k * round) % 17 / 16);
-  one.run();
-  net.run();
-  if (one.outputs[0].data.some((v, k) => v !== net.outputs[0].data[k])) differ++;
-}
-net.close();
-await fetch("/", {method: "POST", body: net.threads + " threads, " + differ + " rows differ"});
+const compare = async () => {
+  const one = await load(), net = await load({threads: 2});
+  let differ = 0;
+  for (let round = 0; round < 100; round++) {
+    for (const n of [one, net]) n.inputs[0].data.forEach((_, k, data) => data[k] = (k * round) % 17 / 16);
+    one.run();
+    net.run();
+    if (one.outputs[0].data.some((v, k) => v !== net.outputs[0].data[k])) differ++;
+  }
+  net.close();
+  return net.threads + " threads, " + differ + " rows differ";
+};
+await fetch("/", {method: "POST", body: await compare().catch(error => error.message)});
 </script>
 `

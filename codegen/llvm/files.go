@@ -92,7 +92,7 @@ func (b *build) variant(back Backend, t targets.Target) (w *build, err error) {
 			return nil, err
 		}
 	}
-	if w, err = back.newBuild(&m, []codegen.Kind{codegen.WASM}); err == nil {
+	if w, err = back.newBuild(&m, []codegen.Kind{codegen.Runnable}); err == nil {
 		w.tools, w.cache = b.tools, b.cache
 	}
 	return w, err

@@ -134,8 +134,8 @@ type build struct {
 }
 
 // newBuild writes the driver beside the kernels. The entry with the hash in its name is for
-// programs that are linked with a header. Files for engines go without it: then schedules of a
-// kernel have equal drivers, and a tuner compiles one for all of them.
+// programs that are linked with a header. Files for engines and the web go without it: then
+// schedules of a kernel have equal drivers, and a tuner compiles one for all of them.
 func (b Backend) newBuild(m *codegen.Image, kinds []codegen.Kind) (*build, error) {
 	w := &build{Image: m, kinds: kinds, exports: abi.Exports(m.Name)}
 	info := driver.DriverInfo{

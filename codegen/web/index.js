@@ -11,12 +11,13 @@ async function read(file) {
   return answer.arrayBuffer();
 }
 
-async function startWorker(message) {
-  if (isNode) return startInNode(new URL("./worker.js", import.meta.url), message);
-  const worker = new Worker(new URL("./worker.js", import.meta.url), {type: "module"});
-  const ready = new Promise((done, fail) => Object.assign(worker, {onmessage: done, onerror: fail}));
+async function startWorker(message, tell) {
+  const script = new URL("./worker.js", import.meta.url);
+  if (isNode) return startInNode(script, message, tell);
+  const worker = new Worker(script, {type: "module"});
+  worker.onmessage = event => tell(event.data);
+  worker.onerror = event => tell(event.message || `${script} cannot be loaded`);
   worker.postMessage(message);
-  await ready;
   return worker;
 }
 
@@ -28,5 +29,5 @@ export const load = ({threads = 1} = {}) => {
     console.warn("the page is not cross-origin isolated, so its networks have one thread");
     threads = 1;
   }
-  return open(targets.map(t => () => read(threads > 1 ? `${t}.threads.wasm` : `${t}.wasm`)), threads, startWorker);
+  return open(targets.map(t => [t, () => read(threads > 1 ? `${t}.threads.wasm` : `${t}.wasm`)]), threads, startWorker);
 };

@@ -6,21 +6,26 @@ const types = {
 const align = 64; // of buffers, in bytes
 const page = 65536; // of a module's memory, and the size of a stack
 const syncBytes = SYNC_BYTES; // of ripc_sync
+const gateAt = GATE, claimsAt = CLAIMS; // of words in ripc_sync
 const sealBytes = SEAL_BYTES; // behind the description in its section
+const orderBytes = 256; // of a team's orders, with the reason of a failure behind the first 16
 const roundUp = n => Math.ceil(n / align) * align;
 
-// open starts the first module that this machine can run. Each is a function that returns bytes, or a promise of them.
-// Modules for several threads import their memory. startWorker starts a worker by worker.js, with a message.
+// RefusedError is of a module that loads, but that this machine cannot run.
+class RefusedError extends Error {}
+
+// open starts the first module that this machine can run. Each is a name and a function that returns bytes, or a promise
+// of them. Modules for several threads import their memory. startWorker starts a worker by worker.js, with a message, and
+// calls a function once the worker waits for orders, or with the reason why it has ended.
 export async function open(modules, threads = 1, startWorker) {
-  let refused;
-  for (const bytes of modules) {
-    try {
-      return await start(await bytes(), threads, startWorker);
-    } catch (error) {
-      refused = error;
-    }
+  const [[target, read], ...others] = modules;
+  try {
+    return await start(await read(), threads, startWorker);
+  } catch (error) {
+    if (!others.length || !(error instanceof WebAssembly.CompileError || error instanceof RefusedError)) throw error;
+    console.warn(`the module ${target} is refused: ${error.message}`);
+    return open(others, threads, startWorker);
   }
-  throw refused;
 }
 
 const size = t => t.shape.reduce((a, b) => a * b, types[t.dtype].BYTES_PER_ELEMENT);
@@ -37,7 +42,7 @@ function plan({inputs, outputs, arena_bytes, scratch_bytes}, base, threads) {
     ins: inputs.map(t => take(size(t))), outs: outputs.map(t => take(size(t))),
     workspace: take(arena_bytes + threads * scratch_bytes),
     inputArray: take(4 * inputs.length), outputArray: take(4 * outputs.length),
-    sync: threads > 1 ? take(syncBytes) : 0, orders: take(align),
+    sync: threads > 1 ? take(syncBytes) : 0, orders: take(orderBytes),
     stacks: take((threads - 1) * page),
   };
   return {...places, end};
@@ -55,70 +60,93 @@ async function start(bytes, threads, startWorker) {
     shared = new WebAssembly.Memory({initial: pages, maximum: pages, shared: true});
   }
   const code = (await WebAssembly.instantiate(module, {env: {memory: shared}})).exports;
-  if (code[`${name}_cpu_ok`]() !== 1) throw new Error(`this machine cannot run code for ${description.target}; all run that for wasm32`);
+  if (code[`${name}_cpu_ok`]() !== 1) throw new RefusedError(`this machine cannot run code for ${description.target}; all run that for wasm32`);
   const at = plan(description, code.__heap_base.value, threads);
-  const missing = at.end - (shared ?? code.memory).buffer.byteLength;
-  if (missing > 0) code.memory.grow(Math.ceil(missing / page));
-  const memory = (shared ?? code.memory).buffer;
-  new Uint32Array(memory, at.inputArray, at.ins.length).set(at.ins);
-  new Uint32Array(memory, at.outputArray, at.outs.length).set(at.outs);
+  const memory = shared ?? code.memory, missing = at.end - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(Math.ceil(missing / page));
+  const {buffer} = memory;
+  new Uint32Array(buffer, at.inputArray, at.ins.length).set(at.ins);
+  new Uint32Array(buffer, at.outputArray, at.outs.length).set(at.outs);
   const tensor = (t, at) => {
-    const data = new types[t.dtype](memory, at, size(t) / types[t.dtype].BYTES_PER_ELEMENT);
+    const data = new types[t.dtype](buffer, at, size(t) / types[t.dtype].BYTES_PER_ELEMENT);
     return {name: t.label ?? t.name, dtype: t.dtype, shape: t.shape, data};
   };
   const check = status => {
     if (status !== 0) throw Object.assign(new Error(`${name}: status ${status}`), {status});
   };
   const args = [at.inputArray, at.outputArray, at.workspace, 0, threads, at.sync];
-  const team = threads > 1 ? await gather(module, shared, name, args, at, startWorker) : {begin() {}, close() {}};
+  const team = await gather(module, memory, code, name, args, at, startWorker);
   const stages = description.stages.length;
-  const run = (first, last) => {
-    team.begin(first, last);
-    check(code[`${name}_run_stages`](...args, first, last));
-  };
+  const run = (first, last) => check(team.run(first, last));
   return {
     name, target: description.target, description, threads,
     inputs: description.inputs.map((t, k) => tensor(t, at.ins[k])),
     outputs: description.outputs.map((t, k) => tensor(t, at.outs[k])),
     stages: description.stages.map(({name, op, macs}) => ({name, op, macs})),
-    workspace: new Uint8Array(memory, at.workspace, description.arena_bytes + threads * description.scratch_bytes),
+    workspace: new Uint8Array(buffer, at.workspace, description.arena_bytes + threads * description.scratch_bytes),
     run: () => run(0, stages),
     runStage: k => run(k, k + 1),
     runStages: run,
-    close: () => team.close(),
+    close: () => team.end("closed"),
   };
 }
 
-// startInNode starts a worker of Node by the script at a URL, with a message.
-export async function startInNode(url, message) {
+// startInNode starts a worker of Node by the script at a URL, as startWorker of open.
+export async function startInNode(url, message, tell) {
   const {Worker} = await import("node:worker_threads");
   const worker = new Worker(url);
-  const ready = new Promise((done, fail) => worker.once("message", done).once("error", fail));
+  worker.on("error", error => tell(String(error))).on("exit", () => tell("it has ended")).on("message", why => {
+    worker.unref();
+    tell(why);
+  });
   worker.postMessage(message);
-  await ready;
-  worker.unref();
   return worker;
 }
 
 // gather starts the other threads. Each waits for orders: the number of the run, its first and last stage, and how many
-// calls have returned. All calls of a run return before the next one begins, since they need equal arguments.
-async function gather(module, memory, name, args, {orders, stacks}, startWorker) {
-  const order = new Int32Array(memory.buffer, orders, 4), workers = [];
-  let called = 0;
-  for (let tid = 1; tid < args[4]; tid++) {
-    workers.push(await startWorker({module, memory, name, orders, stack: stacks + tid * page, tid,
-      args: args.map((a, k) => k === 3 ? tid : a)}));
-  }
+// calls have returned. All calls of a run return before the next one begins, since they need equal arguments. A thread that
+// fails writes the reason behind its orders, and nothing runs any more.
+async function gather(module, memory, code, name, args, {orders, stacks, sync}, startWorker) {
+  const {buffer} = memory, reason = new Uint8Array(buffer, orders + 16, orderBytes - 16), workers = [];
+  const words = (at, n) => new Int32Array(buffer, at, n), order = words(orders, 4);
+  let called = 0, ended = "";
+  const end = why => {
+    ended ||= why;
+    workers.forEach(w => w.terminate());
+  };
+  const check = () => {
+    if (reason[0]) end(new TextDecoder().decode(reason.slice(0, reason.indexOf(0))));
+    if (ended) throw new Error(`${name}: ${ended}`);
+  };
+  for (let tid = 1; tid < args[4]; tid++) await new Promise((done, fail) => {
+    const tell = why => {
+      if (!why) return done();
+      end(`thread ${tid}: ${why}`);
+      fail(new Error(`${name}: ${ended}`));
+    };
+    startWorker({module, memory, name, order, reason, gate: words(sync + gateAt, 1), claims: words(sync + claimsAt, 1),
+      stack: stacks + tid * page, args: args.map((a, k) => k === 3 ? tid : a)}, tell)
+      .then(w => workers.push(w), error => tell(String(error)));
+  });
   return {
-    begin(first, last) {
-      while (Atomics.load(order, 3) < called); // a page must not sleep
+    end,
+    run(first, last) {
+      while (!ended && Atomics.load(order, 3) < called); // a page must not sleep
+      check();
       Atomics.store(order, 3, 0);
       order[1] = first;
       order[2] = last;
       called = workers.length;
       Atomics.add(order, 0, 1);
       Atomics.notify(order, 0);
+      let status;
+      try {
+        status = code[`${name}_run_stages`](...args, first, last);
+      } catch (error) {
+        end(String(error));
+      }
+      check();
+      return status;
     },
-    close: () => workers.forEach(w => w.terminate()),
   };
 }

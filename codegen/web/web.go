@@ -39,8 +39,8 @@ var runFile string
 
 // Script is run.js with its numbers.
 func Script() string {
-	return strings.NewReplacer("SYNC_BYTES", fmt.Sprint(abi.SyncBytes), "SEAL_BYTES", fmt.Sprint(1+container.SealSize)).
-		Replace(runFile)
+	return strings.NewReplacer("SYNC_BYTES", fmt.Sprint(abi.SyncBytes), "GATE", fmt.Sprint(abi.Stage), "CLAIMS",
+		fmt.Sprint(abi.Claims), "SEAL_BYTES", fmt.Sprint(1+container.SealSize)).Replace(runFile)
 }
 
 // Worker is the script of another thread.
@@ -153,7 +153,7 @@ export interface Network {
   readonly description: object;
   run(): void;
   runStage(stage: number): void;
-  /** Ends the other threads. */
+  /** Ends the other threads. Nothing runs after it. */
   close(): void;
 }
 
@@ -171,9 +171,9 @@ func (n Network) readme() []byte {
 
 // Page is a page of HTML with the network in it, which opens from disk.
 func Page(n Network) ([]byte, error) {
-	var modules []string
+	var modules [][2]string
 	for _, m := range n.Modules {
-		modules = append(modules, base64.StdEncoding.EncodeToString(m.Code))
+		modules = append(modules, [2]string{m.Target, base64.StdEncoding.EncodeToString(m.Code)})
 	}
 	list, err := json.Marshal(modules)
 	if err != nil {

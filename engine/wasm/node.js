@@ -14,7 +14,8 @@ if (parseInt(process.versions.v8) < 12) { // relaxed SIMD is an experiment there
 }
 const [path, threads] = process.argv.slice(1);
 const worker = new URL("data:text/javascript," + encodeURIComponent(WORKER));
-const net = await open([() => fs.readFileSync(path)], Number(threads), message => startInNode(worker, message));
+const startWorker = (message, tell) => startInNode(worker, message, tell);
+const net = await open([[path, () => fs.readFileSync(path)]], Number(threads), startWorker);
 const memory = [...net.inputs, ...net.outputs].map(t => t.data).concat(net.workspace);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 const transfer = (move, all) => {

@@ -32,6 +32,8 @@ const (
 	dir  = "build/web"
 	page = "docs/web.md"
 	peer = "onnxruntime-web@1.30.0"
+	// module is the one of the package that is measured.
+	module = "wasm32-relaxed"
 	// native has the same width of vectors, and no fused multiply-adds either.
 	native = "x86-64"
 )
@@ -50,7 +52,6 @@ func subjects() [][2]string {
 
 // runner holds the installed programs.
 type runner struct {
-	flags   []string // of Node, for relaxed SIMD
 	hasPeer bool
 	python  string
 }
@@ -63,7 +64,7 @@ func Task() *task.Task {
 		Rounds: 3, Versions: r.prepare,
 		Cases: func(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 			for _, s := range subjects() {
-				all = append(all, task.Case{Key: figures.Key{Subject: s[0]},
+				all = append(all, task.Case{Key: figures.Key{Subject: s[0], Target: module},
 					Measure: func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
 						return r.measure(ctx, s[1])
 					}})
@@ -77,14 +78,10 @@ func Task() *task.Task {
 	}
 }
 
-// prepare asks Node for relaxed SIMD, installs onnxruntime-web if npm can, and returns versions.
+// prepare installs onnxruntime-web if npm can, and returns versions.
 func (r *runner) prepare(ctx context.Context) (_ []string, err error) {
 	defer stop.Catch(&err)
 	version := stop.Must(output(ctx, "node", "--version"))
-	const relaxed = "--experimental-wasm-relaxed-simd" // newer versions have it, and no such flag
-	if _, err := output(ctx, "node", relaxed, "--version"); err == nil {
-		r.flags = []string{relaxed}
-	}
 	versions := []string{"Node " + strings.TrimSpace(version)}
 	stop.Check(os.MkdirAll(dir, 0o755))
 	if r.python, _ = networks.FindPeer(ctx); r.python != "" {
@@ -115,6 +112,14 @@ type times struct {
 	Peer    float64
 }
 
+// readTimes reads the line. It fails if another module has run.
+func readTimes(line string) (t times, err error) {
+	if err = json.Unmarshal([]byte(line), &t); err == nil && t.Target != module {
+		err = fmt.Errorf("node has run the module %s, not %s", t.Target, module)
+	}
+	return t, err
+}
+
 // measure measures a model in one run of Node, which takes turns with onnxruntime-web, and native
 // code before and after.
 func (r *runner) measure(ctx context.Context, model string) (_ []figures.Figure, err error) {
@@ -124,7 +129,7 @@ func (r *runner) measure(ctx context.Context, model string) (_ []figures.Figure,
 	stop.Check(unpack(c.Files[codegen.NPM], own))
 	run := filepath.Join(dir, "run.mjs")
 	stop.Check(os.WriteFile(run, []byte(script), 0o644))
-	args := append(r.flags, run, "20", filepath.Join(own, "package"))
+	args := []string{run, "20", filepath.Join(own, "package")}
 	if r.hasPeer {
 		onnx := filepath.Join(dir, "float.onnx")
 		stop.Check(networks.WriteTwin(ctx, r.python, model, onnx))
@@ -145,15 +150,13 @@ func (r *runner) measure(ctx context.Context, model string) (_ []figures.Figure,
 		if v["min_node_ms"] > 0 {
 			break
 		}
-		text := stop.Must(output(ctx, "node", args...))
-		var t times
-		stop.Check(json.Unmarshal([]byte(text), &t))
+		t := stop.Must(readTimes(stop.Must(output(ctx, "node", args...))))
 		v["min_node_ms"] = t.Network
 		v["min_node_binary_ms"], v["min_node_float_ms"] = t.Kinds["binary"], t.Kinds["float"]
 		if r.hasPeer {
 			v["min_onnxruntime_ms"] = t.Peer
 		}
-		size := stop.Must(os.Stat(filepath.Join(own, "package", t.Target+".wasm")))
+		size := stop.Must(os.Stat(filepath.Join(own, "package", module+".wasm")))
 		v["module_bytes"] = float64(size.Size())
 	}
 	return []figures.Figure{{Values: v}}, nil
@@ -188,10 +191,10 @@ func unpack(pack []byte, to string) (err error) {
 func table(s *figures.Store) string {
 	var all []*figures.Figure
 	rows := task.Head("network", "Node, ms", "native, ms", "binary layers, times native's",
-		"floats, share of Node's time", "onnxruntime-web in floats, ms", "times its speed", "module")
+		"floats, share of Node's time", "onnxruntime-web in floats, ms", "times its speed", "module "+module)
 	load := 0.0
 	for _, subject := range subjects() {
-		f := s.Find(figures.Key{Subject: subject[0]})
+		f := s.Find(figures.Key{Subject: subject[0], Target: module})
 		if f == nil {
 			continue
 		}
