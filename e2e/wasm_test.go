@@ -27,6 +27,7 @@ import (
 	"ripc/engine/wasm"
 	"ripc/internal/abi"
 	"ripc/internal/need"
+	"ripc/internal/tools"
 	"ripc/runtime"
 )
 
@@ -80,7 +81,8 @@ func TestWASM(t *testing.T) {
 
 // TestNode: code with relaxed SIMD equals the interpreter in Node, which a context that ends stops.
 func TestNode(t *testing.T) {
-	need.Tool(t, "node")
+	_, err := tools.FindNode("for relaxed SIMD")
+	need.OK(t, err)
 	maximum := filepath.Join(t.TempDir(), "maximum.json") // of hard inputs: zeros of both signs, and numbers that are none
 	if err := os.WriteFile(maximum, []byte(`{"format": "ripc.model/1", "name": "m", "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 4, 5, 64]},
 {"name": "y", "dtype": "f32", "shape": [1, 4, 5, 64]}], "nodes": [{"name": "z", "op": "maximum", "inputs": ["x", "y"]}], "outputs": ["z"]}`), 0o600); err != nil {
@@ -280,7 +282,8 @@ func TestPackageFaults(t *testing.T) {
 // it, and beside the answers of native code, and returns what the script prints.
 func openPackage(t *testing.T, model, target string) func(script string, args ...string) (string, error) {
 	t.Helper()
-	node := need.Tool(t, "node")
+	node, err := tools.FindNode("for packages")
+	need.OK(t, err)
 	const rows, size, inputs = 20, 1024, "../examples/digits/data/x_test.npy"
 	c, err := ripc.Compile(t.Context(), model, ripc.Options{Target: target, Emit: []codegen.Kind{codegen.NPM}})
 	need.OK(t, err)

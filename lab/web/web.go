@@ -21,6 +21,7 @@ import (
 	"ripc"
 	"ripc/codegen"
 	"ripc/internal/stop"
+	"ripc/internal/tools"
 	"ripc/lab/figures"
 	"ripc/lab/networks"
 	"ripc/lab/task"
@@ -52,8 +53,8 @@ func subjects() [][2]string {
 
 // runner holds the installed programs.
 type runner struct {
-	hasPeer bool
-	python  string
+	hasPeer      bool
+	node, python string
 }
 
 // Task returns the task.
@@ -81,7 +82,8 @@ func Task() *task.Task {
 // prepare installs onnxruntime-web if npm can, and returns versions.
 func (r *runner) prepare(ctx context.Context) (_ []string, err error) {
 	defer stop.Catch(&err)
-	version := stop.Must(output(ctx, "node", "--version"))
+	r.node = stop.Must(tools.FindNode("for packages"))
+	version := stop.Must(output(ctx, r.node, "--version"))
 	versions := []string{"Node " + strings.TrimSpace(version)}
 	stop.Check(os.MkdirAll(dir, 0o755))
 	if r.python, _ = networks.FindPeer(ctx); r.python != "" {
@@ -150,7 +152,7 @@ func (r *runner) measure(ctx context.Context, model string) (_ []figures.Figure,
 		if v["min_node_ms"] > 0 {
 			break
 		}
-		t := stop.Must(readTimes(stop.Must(output(ctx, "node", args...))))
+		t := stop.Must(readTimes(stop.Must(output(ctx, r.node, args...))))
 		v["min_node_ms"] = t.Network
 		v["min_node_binary_ms"], v["min_node_float_ms"] = t.Kinds["binary"], t.Kinds["float"]
 		if r.hasPeer {

@@ -9,12 +9,14 @@ import (
 	"ripc"
 	"ripc/codegen"
 	"ripc/internal/need"
+	"ripc/internal/tools"
 	"ripc/lab/figures"
 )
 
 // TestScript: Node measures the module with relaxed SIMD, whatever its version, and no other one is taken for it.
 func TestScript(t *testing.T) {
-	need.Tool(t, "node")
+	node, err := tools.FindNode("for packages")
+	need.OK(t, err)
 	if _, err := readTimes(`{"target": "wasm32"}`); err == nil {
 		t.Error("times of wasm32 are taken for those of " + module)
 	}
@@ -29,7 +31,7 @@ func TestScript(t *testing.T) {
 	if err := unpack(c.Files[codegen.NPM], dir); err != nil {
 		t.Fatal(err)
 	}
-	line, err := output(t.Context(), "node", run, "1", filepath.Join(dir, "package"))
+	line, err := output(t.Context(), node, run, "1", filepath.Join(dir, "package"))
 	if err != nil {
 		t.Fatal(err)
 	}
