@@ -40,7 +40,9 @@ type BenchResult struct {
 	Threads   int    `json:"threads"`
 	Simulated bool   `json:"simulated,omitempty"`
 	On        string `json:"on,omitempty"` // BenchRequest.On
-	Runs      int    `json:"runs"`
+	// VirtualMachine is the one that ran the code, as VirtualMachine names it; "" if none did.
+	VirtualMachine string `json:"virtual_machine,omitempty"`
+	Runs           int    `json:"runs"`
 	Figures
 	ClockGHz *float64 `json:"clock_ghz"`        // of one core, directly after the fastest runs
 	Reason   string   `json:"reason,omitempty"` // why instructions are missing
@@ -186,6 +188,9 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	defer e.Close()
 	d := e.Describe()
 	res.Model, res.Target, res.Simulated = d.Name, d.Target, e.Kind() == engine.Simulated
+	if e.Kind() == engine.Sandboxed {
+		res.VirtualMachine = engine.VirtualMachine(d.Arch, d.Features)
+	}
 	res.MACs = d.MACs()
 	for _, s := range d.Stages {
 		res.Launches += len(s.Launches)
@@ -214,6 +219,9 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 	return res, err
 }
 
+// VirtualMachine names the one that runs code for t here, "" if none does.
+func VirtualMachine(t targets.Target) string { return engine.VirtualMachine(t.Arch, t.Features) }
+
 // benchLayer measures one layer by itself, on random inputs: its cost without its neighbours in the
 // caches.
 func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
@@ -233,6 +241,9 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 		Runs:      m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
 		Layers: []LayerBench{{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs,
 			Figures: m.Network}}}
+	if m.Kind == engine.Sandboxed {
+		res.VirtualMachine = VirtualMachine(u.Target)
+	}
 	res.addEstimate(m.Estimate, u.Target.CPU)
 	return res, err
 }

@@ -156,6 +156,8 @@ func (r RunRequest) infer(ctx context.Context, fill tensorio.Fill,
 		together, what = batchSize, "simulating "+d.Target
 	case engine.Remote:
 		together, what = batchSize, "running on "+r.On
+	case engine.Sandboxed:
+		res.Engine = engine.VirtualMachine(d.Arch, d.Features)
 	case engine.Interpreted:
 		res.Engine, res.Threads = EngineInterp, 1
 	}

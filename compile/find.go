@@ -33,11 +33,14 @@ type found struct {
 // isMeasured reports whether the cost is of a measurement.
 func (k *found) isMeasured() bool { return len(k.records) > 0 || k.measured > 0 }
 
-// origin returns why a schedule was taken.
+// origin returns why a schedule was taken, with the machine of the measurement if it is another one
+// than the target.
 func (s *finder) origin(k *found) string {
 	switch {
 	case s.model == nil:
 		return strategy.Simplest
+	case len(k.records) > 0 && s.model.Target != machine.FileName(s.target):
+		return strategy.Measured + " on " + s.model.Target
 	case k.isMeasured():
 		return strategy.Measured
 	}

@@ -33,6 +33,14 @@ func Choose(arch string, features []string, o Options) Kind {
 	return Native
 }
 
+// VirtualMachine names the one that runs code for arch with CPU features, "" if none does.
+func VirtualMachine(arch string, features []string) string {
+	if Choose(arch, features, Options{}) != Sandboxed {
+		return ""
+	}
+	return wasm.Machine(features)
+}
+
 // machine runs the artifacts that it takes.
 type machine struct {
 	takes func(f container.File, d *describe.Artifact, o Options) bool

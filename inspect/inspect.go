@@ -103,8 +103,8 @@ type Layer struct {
 type Strategy struct {
 	Name   string          `json:"name"`
 	Values strategy.Values `json:"values"`
-	// Origin is "measured", "predicted" (by the model of the machine) or "plainest" (there is no
-	// model).
+	// Origin is "measured", on this target or "on" another one, "predicted" (by the model of the
+	// machine) or "plainest" (there is no model).
 	Origin string `json:"origin"`
 }
 

@@ -19,18 +19,15 @@ type sandboxed struct{ *native }
 
 // acceptsSandboxed fails unless a virtual machine runs code for t.
 func acceptsSandboxed(t targets.Target) error {
-	if engine.Choose(t.Arch, t.Features, engine.Options{}) != engine.Sandboxed {
+	if engine.VirtualMachine(t.Arch, t.Features) == "" {
 		return fmt.Errorf("kernels for %s are no modules of WebAssembly", t.Name)
 	}
 	return nil
 }
 
 func openSandboxed(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
-	n, by := newNative(nil), ", wazero"
-	if slices.Contains(t.Features, "relaxed-simd") {
-		by = ", Node"
-	}
-	n.machine.CPU += by
+	n := newNative(nil)
+	n.machine.CPU += ", " + engine.VirtualMachine(t.Arch, t.Features)
 	return &sandboxed{n}, nil
 }
 

@@ -202,6 +202,9 @@ func printBench(w io.Writer, r *ripc.BenchResult, sortBy string, width int) {
 		if r.On != "" {
 			fmt.Fprintf(w, " on %s", r.On)
 		}
+		if r.VirtualMachine != "" {
+			fmt.Fprintf(w, " in %s", r.VirtualMachine)
+		}
 		fmt.Fprintf(w, ", threads: %d, %s", r.Threads, human.Count(r.Runs, "run"))
 		if r.ClockGHz != nil {
 			fmt.Fprintf(w, ", clock %.2f GHz", *r.ClockGHz)

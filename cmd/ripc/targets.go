@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ripc"
 	"ripc/targets"
 	"ripc/targets/boards"
 	"ripc/targets/fpga"
@@ -16,8 +17,8 @@ import (
 type targetLine struct {
 	targets.Target
 	Host bool `json:"host"`
-	// RunsBy is "here", "simulated", "as C" (compiled for this machine, with --backend c) or
-	// "not here".
+	// RunsBy is "here", "simulated", "as C" (compiled for this machine, with --backend c), "in"
+	// and a virtual machine, or "not here".
 	RunsBy string `json:"runs"`
 }
 
@@ -95,6 +96,8 @@ func runsBy(t targets.Target) string {
 	switch {
 	case t.Native():
 		return "here"
+	case ripc.VirtualMachine(t) != "":
+		return "in " + ripc.VirtualMachine(t)
 	case t.Bare:
 		if _, ok := boards.Of(t.Name); ok {
 			return "simulated"

@@ -3,10 +3,21 @@
 // its faults are errors.
 package wasm
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Arch is the architecture of modules, as descriptions name it.
 const Arch = "wasm32"
+
+// Machine is the virtual machine that runs code with some CPU features.
+func Machine(features []string) string {
+	if slices.Contains(features, "relaxed-simd") { // which wazero lacks
+		return "Node"
+	}
+	return "wazero"
+}
 
 // ThreadsError says that a module has one thread, since its memory is its own.
 type ThreadsError struct{ Threads int }

@@ -49,7 +49,7 @@ func Open(path string, threads int, stoppable bool) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(desc.Features, "relaxed-simd") { // which wazero lacks
+	if Machine(desc.Features) == "Node" {
 		return openInNode(path, desc, threads)
 	}
 	code, err := os.ReadFile(path)

@@ -78,7 +78,7 @@ type Choice struct {
 
 // The origins of a Choice.
 const (
-	Measured  = "measured"  // the best that was measured
+	Measured  = "measured"  // the best that was measured; "on" and a target if on another one
 	Predicted = "predicted" // the best by the model of the machine
 	Simplest  = "plainest"  // no model compared any
 )
