@@ -53,7 +53,8 @@ func openNative(path string, o Options) (Engine, error) {
 func openSandboxed(path string, o Options) (Engine, error) {
 	s, err := wasm.Open(path, o.Threads, o.Limit > 0)
 	if one := (*wasm.ThreadsError)(nil); errors.As(err, &one) {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "a module with a memory of its own has one thread"}
+		return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+			Why: "a module with a memory of its own has one thread; those of a package for npm have several"}
 	}
 	if err != nil {
 		return nil, err

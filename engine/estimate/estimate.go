@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"ripc/caches"
 	"ripc/codegen/llvm/rows"
@@ -71,7 +72,17 @@ func ModelOf(name string) (rows.Row, error) {
 	}
 	row, _ := rows.Of(t)
 	if row.Model == "" {
-		return row, fmt.Errorf("%s of %s: %w", t.CPU, t.Arch, ErrNoModel)
+		err := fmt.Errorf("%s: %w", name, ErrNoModel)
+		var others []string
+		for _, o := range targets.All() {
+			if r, _ := rows.Of(o); o.Arch == t.Arch && r.Model != "" {
+				others = append(others, o.Name)
+			}
+		}
+		if len(others) > 0 {
+			err = fmt.Errorf("%w; it has one of %s", err, strings.Join(others, ", "))
+		}
+		return row, err
 	}
 	return row, nil
 }

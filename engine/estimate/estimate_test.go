@@ -315,6 +315,9 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if _, err := For("riscv64-v128"); err == nil || err.Error() != "riscv64-v128: LLVM has no model of its pipeline; it has one of bpi-f3" {
+		t.Errorf("%v", err)
+	}
 	if _, err := For("rpi99"); err == nil || !strings.Contains(err.Error(), "rpi99") {
 		t.Errorf("rpi99: %v", err)
 	}

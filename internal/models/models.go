@@ -87,13 +87,15 @@ func Load(ctx context.Context, path string, o compile.Options) (*graph.Graph, er
 	return g, nil
 }
 
-// exportHelp says how to export a file of a framework's own format, by its extension; "" for other
-// files.
+// exportHelp says how to export a file of a framework's own format, by its extension, and that
+// packages and pages are no models; "" for other files.
 func exportHelp(ext string) string {
 	switch ext {
 	case ".pt", ".pth", ".ckpt":
 		return "PyTorch's pickles are not read: save the network with PyTorch 2.9 or later, " +
 			`torch.export.save(torch.export.export(net.eval(), (example,)), "net.pt2"), or export it to .onnx (docs/pytorch.md); `
+	case ".tgz", ".html":
+		return "packages and pages run in JavaScript (docs/web.md): give the model, or compile it to a .wasm; "
 	case ".h5", ".keras", ".pb":
 		return "convert the network to .tflite by Larq Compute Engine (docs/import-larq.md), or to .onnx; "
 	}

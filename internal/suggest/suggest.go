@@ -2,6 +2,7 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -14,14 +15,15 @@ func DidYouMean(word string, words []string) string {
 	return ""
 }
 
-// Nearest returns the word with the fewest edits to word, or "" if all need more than a third of
-// its letters (at least one may always differ). Very long words are not compared.
+// Nearest returns the word with the fewest edits to word, of at most a third of its letters (at
+// least one may always differ). If there is none, it returns the shortest that begins with word,
+// which has three letters or more, or "". Very long words are not compared.
 func Nearest(word string, words []string) string {
 	const longest = 64
 	if word == "" || len(word) > longest {
 		return ""
 	}
-	best, most := "", max(1, len(word)/3)
+	best, longer, most := "", "", max(1, len(word)/3)
 	for _, w := range words {
 		if len(w) > longest || w == word {
 			continue
@@ -29,8 +31,11 @@ func Nearest(word string, words []string) string {
 		if d := distance(strings.ToLower(word), strings.ToLower(w)); d <= most {
 			best, most = w, d-1
 		}
+		if len(word) >= 3 && strings.HasPrefix(w, word) && (longer == "" || len(w) < len(longer)) {
+			longer = w
+		}
 	}
-	return best
+	return cmp.Or(best, longer)
 }
 
 // distance returns the edit distance of two words: insertions, deletions, replacements, and swaps
