@@ -9,6 +9,7 @@ import (
 
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
@@ -18,8 +19,8 @@ import (
 // So a tile of sums only notes ties (see fusedSum.text). If there was one, the tile is computed
 // again with a test in each step.
 
-// tieLanes is the number of words that note ties. One of them is the least number then.
-const tieLanes = 8
+// notedLanes is the number of words that note ties. One of them is negative then.
+const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
 // and reads nothing that it leaves but words that it sets before it puts bits in.
@@ -86,7 +87,7 @@ func element(s *ir.Store) string {
 // redo emits a tile, and the tile again with its loops rolled, which adds little code and counts as
 // none.
 func (e *emitter) redo(tile ir.Stmt) {
-	words := &llir.InstAlloca{ElemType: vectorOf(tieLanes, types.I16), Typ: types.NewPointer(types.I8)}
+	words := &llir.InstAlloca{ElemType: vectorOf(notedLanes, types.I32), Typ: types.NewPointer(types.I8)}
 	words.SetName(e.name("ties"))
 	entry := e.fn.Blocks[0]
 	entry.Insts = append([]llir.Instruction{words}, entry.Insts...)
@@ -98,8 +99,8 @@ func (e *emitter) redo(tile ir.Stmt) {
 	const name = "ripc_tied"
 	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
 		return isa.Function{Text: fmt.Sprintf("define internal i1 @%s(ptr %%noted) alwaysinline nounwind {\n  "+
-			"%%before = load <%d x i16>, ptr %%noted\n%s\n  ret i1 %%tie\n}\n", name, tieLanes,
-			anyTie("%before", tieLanes))}
+			"%%words = load <%d x i32>, ptr %%noted\n%s\n  ret i1 %%tie\n}\n", name, notedLanes,
+			anyNegative("tie", "%words", notedLanes))}
 	})
 	tied := e.b().NewCall(llir.NewFunc(name, types.I1, llir.NewParam("", opaquePtr{})), e.ties)
 	again, end := e.block("again"), e.block("tile")
@@ -127,17 +128,32 @@ func rolled(s ir.Stmt) ir.Stmt {
 
 // notesTies reports whether multiply-adds note ties, which those of a power of two of lanes do.
 func (e *emitter) notesTies(wide bool) bool {
-	return e.ties != nil && wide && 2*e.lanes >= tieLanes && bits.OnesCount(uint(e.lanes)) == 1
+	return e.ties != nil && wide && e.lanes >= notedLanes && bits.OnesCount(uint(e.lanes)) == 1
 }
 
-// noteTie is text that adds words of tieWords to the noted ones.
-func noteTie(words string) string {
-	var b strings.Builder
-	p := linesOf(&b)
-	t := fmt.Sprintf("<%d x i16>", tieLanes)
-	p("  %%least.0 = load %s, ptr %%noted", t)
-	p("  %%least.1 = bitcast %[1]s %[2]s to %[1]s", t, words)
-	p("  "+leastOf, "%least", t, tieLanes)
-	p("  store %s %%least, ptr %%noted", t)
-	return b.String()
+// noteTies writes text that adds lanes of tieLanes to the noted ones, unless the uniform factor is
+// a power of two: two floats whose sum is not exact in double are too far apart for a tie.
+func (s fusedSum) noteTies(p func(string, ...any)) {
+	words, n := foldLanes(p, "%is", s.lanes)
+	if s.uniform {
+		p("  %%factor = shufflevector <%[1]d x float> %%a, <%[1]d x float> poison, %[2]s", s.lanes, isa.ShuffleRun(0, n, n))
+		p("  %%bits = bitcast <%d x float> %%factor to <%[1]d x i32>", n)
+		p("  %%fraction = shl <%d x i32> %%bits, splat (i32 9)", n)
+		p("  %%isPower = icmp eq <%d x i32> %%fraction, zeroinitializer", n)
+		p("  %%words = select <%[1]d x i1> %%isPower, <%[1]d x i32> zeroinitializer, <%[1]d x i32> %s", n, words)
+		words = "%words"
+	}
+	p("  %%before = load <%d x i32>, ptr %%noted", n)
+	p("  %%noting = or <%d x i32> %%before, %s", n, words)
+	p("  store <%d x i32> %%noting, ptr %%noted", n)
+}
+
+// isSplat reports whether the lanes of v are copies of one value.
+func isSplat(v value.Value) bool {
+	s, ok := v.(*llir.InstShuffleVector)
+	if !ok {
+		return false
+	}
+	mask, ok := s.Mask.(literal)
+	return ok && mask.text == "zeroinitializer"
 }
