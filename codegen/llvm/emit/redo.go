@@ -3,11 +3,13 @@ package emit
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
@@ -84,6 +86,41 @@ func element(s *ir.Store) string {
 	return s.Buf + " " + b.String()
 }
 
+// scanBits emits code that finds whether all sums are exact in double since an input has few bits:
+// then ties need no second look.
+func (e *emitter) scanBits() {
+	tiles := false
+	for s := range ir.StmtsOf[*ir.Alloc](e.f.Body) {
+		tiles = tiles || e.redoes(s)
+	}
+	if !tiles {
+		return
+	}
+	p, n := e.floats.FewBits(e.f)
+	if n < 1 {
+		return
+	}
+	most := val{t: ir.U32, v: e.scan(p, ir.Max, func(x val) value.Value {
+		return e.binary(ir.And, x, imm(ir.U32, math.MaxInt32)).v
+	})}
+	// The last bit of a float in [unit, unit * 2) is 2^-n of the power of two above most.
+	const mantissa = 23
+	n = min(n, mantissa-1)
+	exponent := e.binary(ir.Add, e.binary(ir.Shr, most, imm(ir.U32, mantissa)), imm(ir.U32, int64(mantissa+1-n)))
+	unit := e.binary(ir.Or, e.binary(ir.Shl, exponent, imm(ir.U32, mantissa)), imm(ir.U32, 1<<(mantissa-1)))
+	unit = e.reinterpret(unit, ir.F32)
+	more := e.scan(p, ir.Or, func(x val) value.Value {
+		unit, y := e.splat(unit).v, e.reinterpret(x, ir.F32).v
+		whole := e.b().NewFSub(e.b().NewFAdd(y, unit), unit)
+		return e.b().NewSExt(e.b().NewFCmp(enum.FPredUNE, whole, y), x.v.Type())
+	})
+	// Between them, unit is a normal float.
+	const least, limit = 0x1p-40, 0x1p40
+	low := int64(math.Float32bits(least))
+	huge := e.binary(ir.Ge, e.binary(ir.Sub, most, imm(ir.U32, low)), imm(ir.U32, int64(math.Float32bits(limit))-low))
+	e.inexact = e.b().NewOr(e.binary(ir.Ne, val{v: more, t: ir.U32}, imm(ir.U32, 0)).v, huge.v)
+}
+
 // redo emits a tile, and the tile again with its loops rolled, which adds little code and counts as
 // none.
 func (e *emitter) redo(tile ir.Stmt) {
@@ -102,7 +139,10 @@ func (e *emitter) redo(tile ir.Stmt) {
 			"%%words = load <%d x i32>, ptr %%noted\n%s\n  ret i1 %%tie\n}\n", name, notedLanes,
 			anyNegative("tie", "%words", notedLanes))}
 	})
-	tied := e.b().NewCall(llir.NewFunc(name, types.I1, llir.NewParam("", opaquePtr{})), e.ties)
+	var tied value.Value = e.b().NewCall(llir.NewFunc(name, types.I1, llir.NewParam("", opaquePtr{})), e.ties)
+	if e.inexact != nil {
+		tied = e.b().NewAnd(tied, e.inexact)
+	}
 	again, end := e.block("again"), e.block("tile")
 	e.b().NewCondBr(tied, again, end)
 	count := e.count
@@ -132,11 +172,12 @@ func (e *emitter) notesTies(wide bool) bool {
 }
 
 // noteTies writes text that adds lanes of tieLanes to the noted ones, unless the uniform factor is
-// a power of two: two floats whose sum is not exact in double are too far apart for a tie.
+// a power of two: two floats with an inexact sum in double are too far apart for a tie.
 func (s fusedSum) noteTies(p func(string, ...any)) {
 	words, n := foldLanes(p, "%is", s.lanes)
 	if s.uniform {
-		p("  %%factor = shufflevector <%[1]d x float> %%a, <%[1]d x float> poison, %[2]s", s.lanes, isa.ShuffleRun(0, n, n))
+		p("  %%factor = shufflevector <%[1]d x float> %%a, <%[1]d x float> poison, %[2]s", s.lanes,
+			isa.ShuffleRun(0, n, n))
 		p("  %%bits = bitcast <%d x float> %%factor to <%[1]d x i32>", n)
 		p("  %%fraction = shl <%d x i32> %%bits, splat (i32 9)", n)
 		p("  %%isPower = icmp eq <%d x i32> %%fraction, zeroinitializer", n)
