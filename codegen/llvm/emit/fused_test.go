@@ -147,6 +147,25 @@ func TestRedone(t *testing.T) {
 	}
 }
 
+// TestManySums: conversions take sums that no registers hold from memory. Halves of registers need moves.
+func TestManySums(t *testing.T) {
+	const depth, positions, lanes = 9, 7, 16
+	x, w, y, acc := buf("x", ir.F32, positions, depth), buf("w", ir.F32, depth, lanes), buf("y", ir.F32, positions, lanes), buf("acc", ir.F32, positions, lanes)
+	each := func(suffix string, b ir.Buffer, v func(p, l ir.Expr) ir.Expr) ir.Stmt {
+		p, l := "p"+suffix, "l"+suffix
+		return loop(ir.Unroll, p, positions, loop(ir.Vectorize, l, lanes, set(b, v(ir.V(p), ir.V(l)), ir.V(p), ir.V(l))))
+	}
+	f := &ir.Func{Name: "sums", Params: []ir.Param{in(x), in(w), out(y)}, Body: &ir.Alloc{Buf: acc, Body: ir.Seq(
+		each("0", acc, func(p, l ir.Expr) ir.Expr { return ir.Float(0) }),
+		loop(ir.Serial, "k", depth, each("1", acc, func(p, l ir.Expr) ir.Expr {
+			return &ir.Fma{A: ir.At(x, p, vk), B: ir.At(w, vk, l), C: ir.At(acc, p, l)}
+		})),
+		each("2", y, func(p, l ir.Expr) ir.Expr { return ir.At(acc, p, l) }))}}
+	if n := strings.Count(assembly(t, f, target(t, "x86-64")), "movhlps"); n >= positions*lanes/4 {
+		t.Errorf("%d halves of registers are moved", n)
+	}
+}
+
 // hardSum gives a, b and c of an awkward a*b + c.
 func hardSum(r *rand.Rand) [3]float32 {
 	odd := func() float64 { return float64(1+2*r.IntN(1<<uint(r.IntN(23)))) * math.Ldexp(1, -r.IntN(24)) }

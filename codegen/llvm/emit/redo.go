@@ -154,6 +154,40 @@ func (e *emitter) redo(tile ir.Stmt) {
 	e.start(end)
 }
 
+// keepSums ends an iteration of a loop in a tile. If it has more sums than registers, they stay in
+// memory, where conversions to double take them. LLVM would load, split and spill them.
+func (e *emitter) keepSums(body ir.Stmt) {
+	n, buf := sumsOf(body)
+	if e.ties == nil || n*ir.F32.Bits() <= e.target.Registers*e.target.VectorBits {
+		return
+	}
+	memory := llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Void, opaquePtr{})), "", "r,~{memory}")
+	memory.SideEffect = true
+	e.b().NewCall(memory, e.bufs[buf].base)
+}
+
+// sumsOf counts the multiply-adds of s in lanes and unrolled loops. It returns the buffer of one.
+func sumsOf(s ir.Stmt) (n int, buf string) {
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			if more, b := sumsOf(t); more > 0 {
+				n, buf = n+more, b
+			}
+		}
+	case *ir.For:
+		if s.Kind == ir.Unroll || s.Kind == ir.Vectorize {
+			n, buf = sumsOf(s.Body)
+			return n * s.Extent, buf
+		}
+	case *ir.Store:
+		if _, ok := s.Val.(*ir.Fma); ok {
+			return 1, s.Buf
+		}
+	}
+	return n, buf
+}
+
 // rolled is s without unrolled loops.
 func rolled(s ir.Stmt) ir.Stmt {
 	return ir.MapStmt(s, func(s ir.Stmt) ir.Stmt {
