@@ -110,7 +110,8 @@ func (s *sums) store(t *ir.Store) bool {
 	w, ok2 := sum.B.(*ir.Load)
 	c, ok3 := sum.C.(*ir.Load)
 	in, ok4 := s.scopes[t.Buf]
-	if !ok1 || !ok2 || !ok3 || !ok4 || t.Op != ir.Assign || c.Buf != t.Buf || !slices.EqualFunc(c.Idx, t.Idx, ir.Equal) {
+	if !ok1 || !ok2 || !ok3 || !ok4 || t.Op != ir.Assign || c.Buf != t.Buf ||
+		!slices.EqualFunc(c.Idx, t.Idx, ir.Equal) {
 		return false
 	}
 	if s.tops[x.Buf] < s.tops[w.Buf] {
