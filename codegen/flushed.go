@@ -16,6 +16,7 @@ type Floats struct {
 	once    sync.Once
 	params  map[string]map[string]bool // by Func
 	grains  map[string]Grains          // by Func: those of constants
+	tops    map[string]map[string]int  // by Func: see dataTop
 }
 
 // NewFloats makes the Floats of p. It looks at p when it is first asked.
@@ -33,24 +34,29 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 // find assumes that all parameters are flushed, and drops assumptions that a stage refutes, until
 // nothing changes.
 func (x *Floats) find() {
-	x.params, x.grains = map[string]map[string]bool{}, map[string]Grains{}
-	index, clean, constants := x.program.Index(), map[string]bool{}, Grains{}
+	x.params, x.grains, x.tops = map[string]map[string]bool{}, map[string]Grains{}, map[string]map[string]int{}
+	index, clean, constants, tops := x.program.Index(), map[string]bool{}, Grains{}, map[string]int{}
 	for _, b := range x.program.Buffers {
 		if b.Type.IsFloat() && b.Kind == ir.ConstBuf {
-			constants[b.Name] = dataGrain(b.Data)
+			constants[b.Name], tops[b.Name] = dataGrain(b.Data), dataTop(b.Data)
 			clean[b.Name] = constants[b.Name] >= NormalGrain || flushedData(b.Data)
 		}
 	}
 	for _, f := range x.program.Funcs {
-		x.grains[f.Name] = Grains{}
+		x.grains[f.Name], x.tops[f.Name] = Grains{}, map[string]int{}
 		for _, p := range f.Params {
-			x.grains[f.Name][p.Name] = zeroGrain
+			x.grains[f.Name][p.Name], x.tops[f.Name][p.Name] = zeroGrain, minTop
 		}
 	}
 	for _, s := range x.program.Stages {
 		for i, p := range index.Func(s.Func).Params {
-			g := x.grains[s.Func]
+			g, top := x.grains[s.Func], x.tops[s.Func]
 			g[p.Name] = min(g[p.Name], constants[s.Args[i]])
+			if t, ok := tops[s.Args[i]]; ok {
+				top[p.Name] = max(top[p.Name], t)
+			} else {
+				top[p.Name] = maxTop
+			}
 			if p.Out && p.Type.IsFloat() { // buffers that no stage writes come from outside
 				clean[s.Args[i]] = true
 			}

@@ -74,7 +74,7 @@ func Table() []Row {
 		{"codegen/opencl", []string{"codegen", "codegen/clike", "internal/container", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/wgsl", []string{"codegen", "internal/container", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/cuda", []string{"caches", "codegen", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/container", "ir", "targets"}, nil},
-		{"codegen", []string{"internal/abi", "internal/container", "internal/f32", "ir", "ir/deps", "runtime/describe", "targets"}, nil},
+		{"codegen", []string{"internal/abi", "internal/container", "internal/f32", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
 		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "codegen/web", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
 		{"codegen/web", []string{"internal/abi", "internal/container", "runtime/describe", "runtime/webgpu"}, nil},

@@ -79,12 +79,13 @@ type emitter struct {
 	lanes   int
 
 	flushedAllocs map[string]bool // allocs that hold flushed floats only
-	floats        *codegen.Floats // of the Program, for code that flushes
+	floats        *codegen.Floats // of the Program
 	grains        codegen.Grains  // of the code being emitted; nil where instructions flush
 	compared      map[string]bool // see comparedAllocs
 	hidden        map[hidden]value.Value
 	ties          value.Value // where multiply-adds note ties; nil where they test for them
 	redoing       bool        // the tile of redo is emitted again
+	inexact       value.Value // whether sums may not be exact in double; nil: not known (see scanBits)
 
 	device *device // nil for a CPU
 	count  int     // instructions emitted
@@ -100,11 +101,11 @@ func newEmitter(f *ir.Func, symbol string, t targets.Target, row rows.Row, float
 		declared: map[string]*llir.Func{}, names: map[string]int{},
 		bufs: map[string]*buffer{}, vars: map[string]val{}, ranges: arith.Ranges{},
 		widenedFrom: map[value.Value]value.Value{}, bits: map[value.Value]value.Value{},
-		helpers: map[helper]func() isa.Function{}, origins: map[origin]value.Value{},
+		helpers: map[helper]func() isa.Function{}, origins: map[origin]value.Value{}, floats: floats,
 	}
 	var flushed map[string]bool
 	if !e.facts.Flushes {
-		e.floats, flushed, e.grains = floats, floats.Flushed(f), floats.Grains(f, nil, 0)
+		flushed, e.grains = floats.Flushed(f), floats.Grains(f, nil, 0)
 	}
 	e.m.TargetTriple = row.Triple
 	e.attrs = &llir.AttrGroupDef{FuncAttrs: attributes(row)}

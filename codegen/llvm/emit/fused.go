@@ -39,7 +39,7 @@ func (e *emitter) fma(a, b, c val) val {
 	fused := fusedSum{flushes: !e.facts.Flushes && out.grain < codegen.NormalGrain, notes: e.notesTies(a.wide),
 		called: e.redoing}
 	if a.wide {
-		fused.lanes = e.lanes
+		fused.lanes, fused.uniform = e.lanes, fused.notes && isSplat(a.v)
 	}
 	t := a.v.Type()
 	f := llir.NewFunc(fused.name(), t, llir.NewParam("", t), llir.NewParam("", t), llir.NewParam("", t))
@@ -118,6 +118,7 @@ type fusedSum struct {
 	lanes   int  // 0: scalars
 	flushes bool // subnormal results, since no instruction does
 	notes   bool // ties, and leaves them to its caller
+	uniform bool // the first factor is the same in all lanes
 	called  bool // not inlined, where time does not matter
 }
 
@@ -129,6 +130,9 @@ func (s fusedSum) name() string {
 	if s.notes {
 		name += "_noting"
 	}
+	if s.uniform {
+		name += "_uniform"
+	}
 	if s.called {
 		name += "_called"
 	}
@@ -138,53 +142,37 @@ func (s fusedSum) name() string {
 	return fmt.Sprintf("%s_x%d", name, s.lanes)
 }
 
-// tieWords writes words that find ties among the n doubles of %s. A tie has lower 29 bits of 2^28.
-// The upper 16 of them are tested: shifted to the top, they are the least signed word of 16 bits.
-// This finds a few other doubles, too, and the exact function is right for them as well. The result
-// is the name and number of the words.
-func tieWords(p func(string, ...any), n int) (string, int) {
+// tieLanes writes %is, whether each of the n doubles of %s is a tie: its lower 29 bits are 2^28.
+func tieLanes(p func(string, ...any), n int) {
 	p("  %%halves = bitcast <%d x double> %%s to <%d x i32>", n, 2*n)
 	p("  %%low = shufflevector <%[1]d x i32> %%halves, <%[1]d x i32> poison, %[2]s", 2*n,
 		isa.Shuffle(n, func(i int) int { return 2 * i }))
 	p("  %%top = shl <%d x i32> %%low, splat (i32 3)", n)
-	p("  %%words = bitcast <%d x i32> %%top to <%d x i16>", n, 2*n)
-	return folded(p, "%words", "i16", 2*n, tieLanes, leastOf)
-}
-
-// leastOf is an operation of folded: the lesser of two lanes.
-const leastOf = "%[1]s.less = icmp slt %[2]s %[1]s.0, %[1]s.1\n  %[1]s = select <%[3]d x i1> %[1]s.less, " +
-	"%[2]s %[1]s.0, %[2]s %[1]s.1"
-
-// anyTie returns text that sets %tie to whether one of the n words of tieWords is a tie.
-func anyTie(words string, n int) string {
-	return fmt.Sprintf(`  %%least = icmp eq <%[1]d x i16> %[3]s, splat (i16 -32768)
-  %%all = sext <%[1]d x i1> %%least to <%[1]d x i16>
-  %%signs = bitcast <%[1]d x i16> %%all to <%[2]d x i32>
-`, n, n/2, words) + anyNegative("tie", "%signs", n/2)
+	p("  %%is = icmp eq <%d x i32> %%top, splat (i32 -2147483648)", n)
 }
 
 // anyLane returns text that sets result to whether one of n bools is true.
 func anyLane(result, bools string, n int) string {
 	var b strings.Builder
 	p := linesOf(&b)
-	lanes := fmt.Sprintf("%%%s.lanes", result)
-	p("  %s = sext <%[2]d x i1> %[3]s to <%[2]d x i32>", lanes, n, bools)
-	lanes, n = folded(p, lanes, "i32", n, 4, "%[1]s = or %[2]s %[1]s.0, %[1]s.1")
-	p("%s", anyNegative(result, lanes, n))
+	words, n := foldLanes(p, bools, n)
+	p("%s", anyNegative(result, words, n))
 	return b.String()
 }
 
-// folded writes text that combines halves of a vector of n lanes by op, while these have an even
-// number of lanes and it has more than `most`. LLVM 22 has no code of WebAssembly for a mask of 32
-// words, and is slow at it elsewhere.
-func folded(p func(string, ...any), lanes, t string, n, most int, op string) (string, int) {
-	for ; n%4 == 0 && n > most; n /= 2 {
+// foldLanes writes words that are negative where a lane is true, of n bools: it combines halves
+// while these have an even number of lanes, and more than four. LLVM 22 has no code of WebAssembly
+// for a mask of 32 words, and is slow at it elsewhere.
+func foldLanes(p func(string, ...any), bools string, n int) (string, int) {
+	lanes := bools + ".words"
+	p("  %s = sext <%[2]d x i1> %[3]s to <%[2]d x i32>", lanes, n, bools)
+	for ; n%4 == 0 && n > notedLanes; n /= 2 {
 		to := fmt.Sprintf("%s.%d", lanes, n/2)
 		for side := range 2 {
-			p("  %s.%d = shufflevector <%[3]d x %[4]s> %[5]s, <%[3]d x %[4]s> poison, %[6]s", to, side, n, t, lanes,
+			p("  %s.%d = shufflevector <%[3]d x i32> %[4]s, <%[3]d x i32> poison, %[5]s", to, side, n, lanes,
 				isa.ShuffleRun(side*n/2, n/2, n/2))
 		}
-		p("  "+op, to, fmt.Sprintf("<%d x %s>", n/2, t), n/2)
+		p("  %[1]s = or <%[2]d x i32> %[1]s.0, %[1]s.1", to, n/2)
 		lanes = to
 	}
 	return lanes, n
@@ -241,10 +229,13 @@ func (s fusedSum) text(of string) string {
 		f, d, mask, bit = vector(f), vector(d), vector(mask), vector(bit)
 		splat = func(t, k string) string { return "splat (" + t + " " + k + ")" }
 		var text strings.Builder
-		words, of := tieWords(linesOf(&text), n)
-		if ties = text.String() + anyTie(words, of); s.notes {
-			ties = text.String() + noteTie(words)
+		tieLanes(linesOf(&text), n)
+		if s.notes {
+			s.noteTies(linesOf(&text))
+		} else {
+			text.WriteString(anyLane("tie", "%is", n))
 		}
+		ties = text.String()
 		some = anyLane("some", "%inexact", n)
 	}
 	round := "  %r = fptrunc DOUBLE %s to FLOAT\n"

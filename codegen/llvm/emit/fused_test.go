@@ -10,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"ripc/codegen"
+	"ripc/codegen/llvm/emit"
+	"ripc/internal/difftest"
 	"ripc/ir"
+	"ripc/targets"
 )
 
 // TestFused compares multiply-adds with the interpreter's, which are tested against math/big, on sums that tempt code
@@ -74,6 +78,91 @@ func TestFused(t *testing.T) {
 				t.Fatalf("%s, seed %d", tg.Name, seed)
 			}
 		}
+	}
+}
+
+// TestRedone: a tile is computed again if a tie may be none. It is not where all inputs have few bits, nor for factors 1 and 0. The
+// code under test notes that it does so.
+func TestRedone(t *testing.T) {
+	const rows, depth, lanes = 3, 30, 16
+	x, w, y, acc, redone := buf("x", ir.F32, rows, depth), buf("w", ir.F32, depth, lanes), buf("y", ir.F32, rows, lanes), buf("acc", ir.F32, lanes), buf("redone", ir.U32, 1)
+	vl := ir.V("l")
+	f := &ir.Func{Name: "tiles", Params: []ir.Param{in(x), in(w), out(y), out(redone)}, Body: ir.Seq(set(redone, ir.Const(ir.U32, 0), ir.Int(0)),
+		loop(ir.Serial, "i", rows, &ir.Alloc{Buf: acc, Body: ir.Seq(
+			loop(ir.Vectorize, "l", lanes, set(acc, ir.Float(0), vl)),
+			loop(ir.Serial, "k", depth, loop(ir.Vectorize, "l.1", lanes, set(acc, &ir.Fma{A: ir.At(x, vi, vk), B: ir.At(w, vk, ir.V("l.1")), C: ir.At(acc, ir.V("l.1"))}, ir.V("l.1")))),
+			loop(ir.Vectorize, "l.2", lanes, set(y, ir.At(acc, ir.V("l.2")), vi, ir.V("l.2"))))}))}
+	r := rand.New(rand.NewPCG(1, 2))
+	weights := make([]byte, w.Bytes())
+	for i := range depth * lanes {
+		v := float32(r.IntN(1<<24)-1<<23) * 0x1p-24
+		switch i / lanes {
+		case 0:
+			v = 1 + 0x1p-23
+		case 1:
+			v = 1 - 0x1p-23
+		}
+		binary.LittleEndian.PutUint32(weights[4*i:], math.Float32bits(v))
+	}
+	p := &ir.Program{Name: "p", Funcs: []*ir.Func{f}, Stages: []ir.Stage{{Name: "s", Func: f.Name, Args: []string{"x", "w", "y", "redone"}}},
+		Buffers: []ir.ProgBuf{{Buffer: x, Kind: ir.InputBuf}, {Buffer: w, Kind: ir.ConstBuf, Data: weights}, {Buffer: y, Kind: ir.OutputBuf}, {Buffer: redone, Kind: ir.OutputBuf}}}
+	again := regexp.MustCompile(`(?m)^again(\.\d+)?:`)
+	for _, tg := range floatNatives(t) {
+		if tg.Has("fma") {
+			continue
+		}
+		lib := buildWith(t, tg, func(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
+			m, err := kernelWith(f, symbol, tg, codegen.NewFloats(p))
+			m.LL = again.ReplaceAll(m.LL, []byte("$0\n\tstore i32 1, ptr %redone"))
+			return m, err
+		}, f)
+		for _, c := range []struct {
+			name   string
+			redone uint32
+			pixel  func(k int) float32
+		}{
+			{"k/256", 0, func(int) float32 { return float32(r.IntN(256)) / 256 }},
+			{"bytes", 0, func(int) float32 { return float32(r.IntN(256)) }},
+			{"k/128 - 1", 0, func(int) float32 { return float32(r.IntN(256))/128 - 1 }},
+			{"large numbers", 0, func(int) float32 { return float32(r.IntN(256)) * 0x1p30 }},
+			{"larger numbers", 1, func(int) float32 { return float32(r.IntN(256)) * 0x1p60 }},
+			{"0 and 1 among others", 0, func(k int) float32 { return []float32{0, 1, 1. / 3, 0.7, -0.1}[(k+r.IntN(2))%5] }},
+			{"a tie that is none", 1, func(k int) float32 { return []float32{1, 0x1p-24 * (1 + 0x1p-23), 0}[min(k, 2)] }},
+			{"ties of small numbers", 1, func(int) float32 { return float32(r.IntN(256)) * 0x1p-60 }},
+			{"ties, and an infinity", 1, func(k int) float32 { return []float32{3, 5, float32(math.Inf(1))}[min(k, 2)] }},
+		} {
+			args := [][]byte{make([]byte, x.Bytes()), weights, make([]byte, y.Bytes()), make([]byte, 4)}
+			for i := range rows * depth {
+				binary.LittleEndian.PutUint32(args[0][4*i:], math.Float32bits(c.pixel(i%depth)))
+			}
+			want := interpret(t, f, args)
+			lib.run(t, f.Name, 1, args)
+			if d := difftest.Diff(want[2], args[2], y); d != "" {
+				t.Errorf("%s, %s: %s", tg.Name, c.name, d)
+			}
+			if got := binary.LittleEndian.Uint32(args[3]); got != c.redone {
+				t.Errorf("%s, %s: redone is %d, want %d", tg.Name, c.name, got, c.redone)
+			}
+		}
+	}
+}
+
+// TestManySums: conversions take sums that no registers hold from memory. Halves of registers need moves.
+func TestManySums(t *testing.T) {
+	const depth, positions, lanes = 9, 7, 16
+	x, w, y, acc := buf("x", ir.F32, positions, depth), buf("w", ir.F32, depth, lanes), buf("y", ir.F32, positions, lanes), buf("acc", ir.F32, positions, lanes)
+	each := func(suffix string, b ir.Buffer, v func(p, l ir.Expr) ir.Expr) ir.Stmt {
+		p, l := "p"+suffix, "l"+suffix
+		return loop(ir.Unroll, p, positions, loop(ir.Vectorize, l, lanes, set(b, v(ir.V(p), ir.V(l)), ir.V(p), ir.V(l))))
+	}
+	f := &ir.Func{Name: "sums", Params: []ir.Param{in(x), in(w), out(y)}, Body: &ir.Alloc{Buf: acc, Body: ir.Seq(
+		each("0", acc, func(p, l ir.Expr) ir.Expr { return ir.Float(0) }),
+		loop(ir.Serial, "k", depth, each("1", acc, func(p, l ir.Expr) ir.Expr {
+			return &ir.Fma{A: ir.At(x, p, vk), B: ir.At(w, vk, l), C: ir.At(acc, p, l)}
+		})),
+		each("2", y, func(p, l ir.Expr) ir.Expr { return ir.At(acc, p, l) }))}}
+	if n := strings.Count(assembly(t, f, target(t, "x86-64")), "movhlps"); n >= positions*lanes/4 {
+		t.Errorf("%d halves of registers are moved", n)
 	}
 }
 

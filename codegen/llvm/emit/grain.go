@@ -58,6 +58,7 @@ func (e *emitter) scannedParams() (ps []ir.Param, grains codegen.Grains) {
 // versions emits the body, or both versions of it. The version that flushes has no unrolled loops,
 // so that it adds little code, and counts as none.
 func (e *emitter) versions(done *llir.Block) {
+	e.scanBits()
 	ps, grains := e.scannedParams()
 	if len(ps) == 0 {
 		e.stmt(e.f.Body)
@@ -65,7 +66,12 @@ func (e *emitter) versions(done *llir.Block) {
 	}
 	var bad value.Value = literal{types.I32, "0"}
 	for _, p := range ps {
-		found := e.scan(p)
+		found := e.scan(p, ir.Or, func(x val) value.Value {
+			size := e.binary(ir.And, x, imm(ir.U32, math.MaxInt32))
+			small := e.binary(ir.Lt, e.binary(ir.Sub, size, imm(ir.U32, 1)),
+				imm(ir.U32, int64(math.Float32bits(leastScanned)-1))) // 0 - 1 is large
+			return e.b().NewSExt(small.v, x.v.Type())
+		})
 		bad = e.b().NewOr(bad, found)
 	}
 	fast, slow := e.block("fast"), e.block("slow")
@@ -83,9 +89,9 @@ func (e *emitter) versions(done *llir.Block) {
 	e.count = count
 }
 
-// scan emits a loop over p. The result has a bit where an element is neither 0 nor at least
-// leastScanned in magnitude, and is 0 if there is none.
-func (e *emitter) scan(p ir.Param) value.Value {
+// scan emits a loop over p. It combines the words that f makes of vectors of elements by op, Or or
+// Max.
+func (e *emitter) scan(p ir.Param, op ir.BinOp, f func(x val) value.Value) value.Value {
 	n := 1
 	for 2*n <= min(e.target.VectorBits/p.Type.Bits(), p.Elems()) {
 		n *= 2
@@ -102,15 +108,14 @@ func (e *emitter) scan(p ir.Param) value.Value {
 	// The last vector may overlap the one before.
 	at := e.overloaded("llvm.umin", types.I64, i, indexOf(int64(p.Elems()-n)))
 	x := e.read(ir.U32, true, e.gep(e.bufs[p.Name].base, types.Float, val{v: at, t: ir.I64}), p.Type.Bytes())
-	size := e.binary(ir.And, x, imm(ir.U32, math.MaxInt32))
-	small := e.binary(ir.Lt, e.binary(ir.Sub, size, imm(ir.U32, 1)),
-		imm(ir.U32, int64(math.Float32bits(leastScanned)-1))) // 0 - 1 is large
-	all := e.b().NewOr(found, e.b().NewSExt(small.v, words))
+	word := func(v value.Value) val { return val{v: v, t: ir.I32, wide: true} }
+	all := e.binary(op, word(found), word(f(x))).v
 	next := e.b().NewAdd(step, indexOf(1))
 	step.Incs = append(step.Incs, llir.NewIncoming(next, e.blk))
 	found.Incs = append(found.Incs, llir.NewIncoming(all, e.blk))
 	e.b().NewCondBr(e.binary(ir.Lt, val{v: next, t: ir.U64}, imm(ir.U64, int64(steps))).v, loop, end)
 	e.start(end)
 	e.lanes = 0
-	return e.overloaded("llvm.vector.reduce.or", types.I32, all)
+	reduce := map[ir.BinOp]string{ir.Or: "or", ir.Max: "smax"}[op]
+	return e.overloaded("llvm.vector.reduce."+reduce, types.I32, all)
 }

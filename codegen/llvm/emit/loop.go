@@ -27,7 +27,10 @@ func (e *emitter) loop(s *ir.For) {
 	case s.Kind == ir.Vectorize:
 		e.vectorize(s)
 	default:
-		e.countedLoop(s.Var, s.Extent, nil, nil, body)
+		e.countedLoop(s.Var, s.Extent, nil, nil, func() {
+			body()
+			e.keepSums(s.Body)
+		})
 	}
 }
 

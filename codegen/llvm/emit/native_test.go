@@ -116,9 +116,14 @@ func floatNatives(t testing.TB) []targets.Target {
 
 // kernel is f's code for tg.
 func kernel(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
+	return kernelWith(f, symbol, tg, nil)
+}
+
+// kernelWith is f's code in the Program that floats describes.
+func kernelWith(f *ir.Func, symbol string, tg targets.Target, floats *codegen.Floats) (emit.Module, error) {
 	row, _ := rows.Of(tg)
 	row.Facts.Flushes = row.Facts.Flushes && !strings.HasSuffix(tg.Name, ieee)
-	return emit.KernelFor(f, symbol, tg, row, nil)
+	return emit.KernelFor(f, symbol, tg, row, floats)
 }
 
 // build compiles funcs, with distinct names, into one library for this machine.
@@ -130,8 +135,17 @@ func build(t testing.TB, funcs ...*ir.Func) *library {
 // buildFor does so for a target that runs here.
 func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
 	t.Helper()
+	return buildWith(t, tg, kernel, funcs...)
+}
+
+// emitter makes the code of a Func, such as kernel.
+type emitter func(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error)
+
+// buildWith does so with code that e makes.
+func buildWith(t testing.TB, tg targets.Target, e emitter, funcs ...*ir.Func) *library {
+	t.Helper()
 	ts, _ := tools(t)
-	objs, scratch := objects(t, tg, funcs)
+	objs, scratch := objects(t, tg, e, funcs)
 	lib := &library{funcs: map[string]*ir.Func{}, stage: map[string]int{}, scratch: scratch}
 	for i, f := range funcs {
 		lib.funcs[f.Name], lib.stage[f.Name] = f, i
@@ -149,7 +163,7 @@ func buildFor(t testing.TB, tg targets.Target, funcs ...*ir.Func) *library {
 
 // objects compiles each Func, and one driver, called test, whose stages they are: a driver of its own would take as long to compile
 // as a small Func. The k-th input of a Func is the k-th of the Program, and so are outputs. scratch is what the largest needs.
-func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchain.Object, scratch int64) {
+func objects(t testing.TB, tg targets.Target, e emitter, funcs []*ir.Func) (objs []toolchain.Object, scratch int64) {
 	t.Helper()
 	ts, cache := tools(t)
 	var jobs []toolchain.Job
@@ -163,7 +177,7 @@ func objects(t testing.TB, tg targets.Target, funcs []*ir.Func) (objs []toolchai
 	mostIn, mostOut := 0, 0
 	for i, f := range funcs {
 		name := fmt.Sprintf("k%d_%s", i, f.Name)
-		m, err := kernel(f, name, tg)
+		m, err := e(f, name, tg)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, f)
 		}

@@ -150,7 +150,7 @@ func checkARMOn(t *testing.T, qemu string, tg targets.Target, fs []*ir.Func, of 
 func runARM(t *testing.T, qemu string, tg targets.Target, prog string, fs []*ir.Func) []byte {
 	t.Helper()
 	ts, cache := tools(t)
-	objs, _ := objects(t, tg, fs)
+	objs, _ := objects(t, tg, kernel, fs)
 	main, err := ts.Compile(context.Background(), cache, []byte(prog), tg, toolchain.Obj)
 	if err != nil {
 		t.Fatal(err)

@@ -3,12 +3,15 @@ package emit
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
 
 	llir "github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
@@ -18,8 +21,8 @@ import (
 // So a tile of sums only notes ties (see fusedSum.text). If there was one, the tile is computed
 // again with a test in each step.
 
-// tieLanes is the number of words that note ties. One of them is the least number then.
-const tieLanes = 8
+// notedLanes is the number of words that note ties. One of them is negative then.
+const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
 // and reads nothing that it leaves but words that it sets before it puts bits in.
@@ -83,10 +86,45 @@ func element(s *ir.Store) string {
 	return s.Buf + " " + b.String()
 }
 
+// scanBits emits code that finds whether all sums are exact in double since an input has few bits:
+// then ties need no second look.
+func (e *emitter) scanBits() {
+	tiles := false
+	for s := range ir.StmtsOf[*ir.Alloc](e.f.Body) {
+		tiles = tiles || e.redoes(s)
+	}
+	if !tiles {
+		return
+	}
+	p, n := e.floats.FewBits(e.f)
+	if n < 1 {
+		return
+	}
+	most := val{t: ir.U32, v: e.scan(p, ir.Max, func(x val) value.Value {
+		return e.binary(ir.And, x, imm(ir.U32, math.MaxInt32)).v
+	})}
+	// The last bit of a float in [unit, unit * 2) is 2^-n of the power of two above most.
+	const mantissa = 23
+	n = min(n, mantissa-1)
+	exponent := e.binary(ir.Add, e.binary(ir.Shr, most, imm(ir.U32, mantissa)), imm(ir.U32, int64(mantissa+1-n)))
+	unit := e.binary(ir.Or, e.binary(ir.Shl, exponent, imm(ir.U32, mantissa)), imm(ir.U32, 1<<(mantissa-1)))
+	unit = e.reinterpret(unit, ir.F32)
+	more := e.scan(p, ir.Or, func(x val) value.Value {
+		unit, y := e.splat(unit).v, e.reinterpret(x, ir.F32).v
+		whole := e.b().NewFSub(e.b().NewFAdd(y, unit), unit)
+		return e.b().NewSExt(e.b().NewFCmp(enum.FPredUNE, whole, y), x.v.Type())
+	})
+	// Between them, unit is a normal float.
+	const least, limit = 0x1p-40, 0x1p40
+	low := int64(math.Float32bits(least))
+	huge := e.binary(ir.Ge, e.binary(ir.Sub, most, imm(ir.U32, low)), imm(ir.U32, int64(math.Float32bits(limit))-low))
+	e.inexact = e.b().NewOr(e.binary(ir.Ne, val{v: more, t: ir.U32}, imm(ir.U32, 0)).v, huge.v)
+}
+
 // redo emits a tile, and the tile again with its loops rolled, which adds little code and counts as
 // none.
 func (e *emitter) redo(tile ir.Stmt) {
-	words := &llir.InstAlloca{ElemType: vectorOf(tieLanes, types.I16), Typ: types.NewPointer(types.I8)}
+	words := &llir.InstAlloca{ElemType: vectorOf(notedLanes, types.I32), Typ: types.NewPointer(types.I8)}
 	words.SetName(e.name("ties"))
 	entry := e.fn.Blocks[0]
 	entry.Insts = append([]llir.Instruction{words}, entry.Insts...)
@@ -98,10 +136,13 @@ func (e *emitter) redo(tile ir.Stmt) {
 	const name = "ripc_tied"
 	e.require(helper{kind: fmaHelper, name: name}, func() isa.Function {
 		return isa.Function{Text: fmt.Sprintf("define internal i1 @%s(ptr %%noted) alwaysinline nounwind {\n  "+
-			"%%before = load <%d x i16>, ptr %%noted\n%s\n  ret i1 %%tie\n}\n", name, tieLanes,
-			anyTie("%before", tieLanes))}
+			"%%words = load <%d x i32>, ptr %%noted\n%s\n  ret i1 %%tie\n}\n", name, notedLanes,
+			anyNegative("tie", "%words", notedLanes))}
 	})
-	tied := e.b().NewCall(llir.NewFunc(name, types.I1, llir.NewParam("", opaquePtr{})), e.ties)
+	var tied value.Value = e.b().NewCall(llir.NewFunc(name, types.I1, llir.NewParam("", opaquePtr{})), e.ties)
+	if e.inexact != nil {
+		tied = e.b().NewAnd(tied, e.inexact)
+	}
 	again, end := e.block("again"), e.block("tile")
 	e.b().NewCondBr(tied, again, end)
 	count := e.count
@@ -111,6 +152,40 @@ func (e *emitter) redo(tile ir.Stmt) {
 	e.b().NewBr(end)
 	e.count, e.redoing = count, false
 	e.start(end)
+}
+
+// keepSums ends an iteration of a loop in a tile. If it has more sums than registers, they stay in
+// memory, where conversions to double take them. LLVM would load, split and spill them.
+func (e *emitter) keepSums(body ir.Stmt) {
+	n, buf := sumsOf(body)
+	if e.ties == nil || n*ir.F32.Bits() <= e.target.Registers*e.target.VectorBits {
+		return
+	}
+	memory := llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Void, opaquePtr{})), "", "r,~{memory}")
+	memory.SideEffect = true
+	e.b().NewCall(memory, e.bufs[buf].base)
+}
+
+// sumsOf counts the multiply-adds of s in lanes and unrolled loops. It returns the buffer of one.
+func sumsOf(s ir.Stmt) (n int, buf string) {
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			if more, b := sumsOf(t); more > 0 {
+				n, buf = n+more, b
+			}
+		}
+	case *ir.For:
+		if s.Kind == ir.Unroll || s.Kind == ir.Vectorize {
+			n, buf = sumsOf(s.Body)
+			return n * s.Extent, buf
+		}
+	case *ir.Store:
+		if _, ok := s.Val.(*ir.Fma); ok {
+			return 1, s.Buf
+		}
+	}
+	return n, buf
 }
 
 // rolled is s without unrolled loops.
@@ -127,17 +202,33 @@ func rolled(s ir.Stmt) ir.Stmt {
 
 // notesTies reports whether multiply-adds note ties, which those of a power of two of lanes do.
 func (e *emitter) notesTies(wide bool) bool {
-	return e.ties != nil && wide && 2*e.lanes >= tieLanes && bits.OnesCount(uint(e.lanes)) == 1
+	return e.ties != nil && wide && e.lanes >= notedLanes && bits.OnesCount(uint(e.lanes)) == 1
 }
 
-// noteTie is text that adds words of tieWords to the noted ones.
-func noteTie(words string) string {
-	var b strings.Builder
-	p := linesOf(&b)
-	t := fmt.Sprintf("<%d x i16>", tieLanes)
-	p("  %%least.0 = load %s, ptr %%noted", t)
-	p("  %%least.1 = bitcast %[1]s %[2]s to %[1]s", t, words)
-	p("  "+leastOf, "%least", t, tieLanes)
-	p("  store %s %%least, ptr %%noted", t)
-	return b.String()
+// noteTies writes text that adds lanes of tieLanes to the noted ones, unless the uniform factor is
+// a power of two: two floats with an inexact sum in double are too far apart for a tie.
+func (s fusedSum) noteTies(p func(string, ...any)) {
+	words, n := foldLanes(p, "%is", s.lanes)
+	if s.uniform {
+		p("  %%factor = shufflevector <%[1]d x float> %%a, <%[1]d x float> poison, %[2]s", s.lanes,
+			isa.ShuffleRun(0, n, n))
+		p("  %%bits = bitcast <%d x float> %%factor to <%[1]d x i32>", n)
+		p("  %%fraction = shl <%d x i32> %%bits, splat (i32 9)", n)
+		p("  %%isPower = icmp eq <%d x i32> %%fraction, zeroinitializer", n)
+		p("  %%words = select <%[1]d x i1> %%isPower, <%[1]d x i32> zeroinitializer, <%[1]d x i32> %s", n, words)
+		words = "%words"
+	}
+	p("  %%before = load <%d x i32>, ptr %%noted", n)
+	p("  %%noting = or <%d x i32> %%before, %s", n, words)
+	p("  store <%d x i32> %%noting, ptr %%noted", n)
+}
+
+// isSplat reports whether the lanes of v are copies of one value.
+func isSplat(v value.Value) bool {
+	s, ok := v.(*llir.InstShuffleVector)
+	if !ok {
+		return false
+	}
+	mask, ok := s.Mask.(literal)
+	return ok && mask.text == "zeroinitializer"
 }

@@ -1,0 +1,164 @@
+package codegen
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"ripc/ir"
+	"ripc/ir/arith"
+)
+
+// minTop and maxTop bound dataTop: that of zeros, and that of infinities and unknown data.
+const (
+	minTop = -149
+	maxTop = 129
+)
+
+// dataTop is a number t: the floats of data are less than 2^t in magnitude.
+func dataTop(data []byte) int {
+	top := minTop
+	for i := 0; i+4 <= len(data); i += 4 {
+		exponent := int(binary.LittleEndian.Uint32(data[i:]) >> 23 & 0xFF)
+		top = max(top, exponent-126)
+	}
+	return top
+}
+
+// FewBits returns an input p of f, and a number n. If all elements of p are multiples of 2^(k-n)
+// and less than 2^k in magnitude, for any k, all multiply-adds of f have sums that are exact in
+// double. n is 0 if it knows no such input: the multiply-adds are to add p's elements times
+// constants to elements of an Alloc that are 0 before.
+func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
+	if x == nil {
+		return p, 0
+	}
+	x.once.Do(x.find)
+	s := sums{tops: x.tops[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
+		others: map[string]bool{}, top: minTop, grain: zeroGrain}
+	if !s.stmt(f.Body) {
+		return p, 0
+	}
+	most := 0
+	for buf, terms := range s.terms {
+		if s.others[buf] {
+			return p, 0
+		}
+		most = max(most, terms)
+	}
+	for _, p := range f.Params {
+		if p.Name == s.input && !p.Out {
+			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most * 2^(k+top), or twice
+			// that if all are rounded up.
+			return p, max(0, 53-1-bits.Len(uint(most))-s.top+s.grain-WholeGrain)
+		}
+	}
+	return p, 0
+}
+
+// sums finds the multiply-adds of a Func.
+type sums struct {
+	tops, terms map[string]int // terms: of an Alloc, the most multiply-adds of one element
+	grains      Grains
+	scopes      map[string]scope
+	others      map[string]bool // Allocs with elements that are neither 0 nor results of multiply-adds
+	loops       []*ir.For
+	input       string
+	top, grain  int // of the constants
+}
+
+// scope is that of an Alloc, inside a number of loops.
+type scope struct {
+	shape []int
+	loops int
+}
+
+// stmt reports whether each multiply-add of t is one of FewBits.
+func (s *sums) stmt(t ir.Stmt) bool {
+	switch t := t.(type) {
+	case *ir.Block:
+		return !slices.ContainsFunc(t.Stmts, func(t ir.Stmt) bool { return !s.stmt(t) })
+	case *ir.For:
+		s.loops = append(s.loops, t)
+		defer func() { s.loops = s.loops[:len(s.loops)-1] }()
+		return s.stmt(t.Body)
+	case *ir.If:
+		return s.stmt(t.Then) && (t.Else == nil || s.stmt(t.Else))
+	case *ir.Alloc:
+		s.scopes[t.Buf.Name] = scope{t.Buf.Shape, len(s.loops)}
+		return s.stmt(t.Body)
+	case *ir.Store:
+		return s.store(t)
+	case *ir.Call:
+		return false
+	}
+	return true
+}
+
+func (s *sums) store(t *ir.Store) bool {
+	sum, ok := t.Val.(*ir.Fma)
+	if !ok {
+		zero, ok := t.Val.(*ir.FloatImm)
+		s.others[t.Buf] = s.others[t.Buf] || !ok || zero.V != 0 || t.Op != ir.Assign
+		for range ir.NodesOf[*ir.Fma](t) {
+			return false
+		}
+		return true
+	}
+	x, ok1 := sum.A.(*ir.Load)
+	w, ok2 := sum.B.(*ir.Load)
+	c, ok3 := sum.C.(*ir.Load)
+	in, ok4 := s.scopes[t.Buf]
+	if !ok1 || !ok2 || !ok3 || !ok4 || t.Op != ir.Assign || c.Buf != t.Buf ||
+		!slices.EqualFunc(c.Idx, t.Idx, ir.Equal) {
+		return false
+	}
+	if s.tops[x.Buf] < s.tops[w.Buf] {
+		x, w = w, x
+	}
+	n, ok := repeats(t.Idx, in.shape, s.loops[in.loops:])
+	if top, known := s.tops[w.Buf]; !ok || !known || top >= maxTop || s.input != "" && s.input != x.Buf {
+		return false
+	}
+	s.input = x.Buf
+	s.terms[t.Buf] += n
+	s.top, s.grain = max(s.top, s.tops[w.Buf]), min(s.grain, s.grains[w.Buf])
+	return true
+}
+
+// repeats returns how often loops visit an element idx of an Alloc of the given shape, if each does
+// so equally often.
+func repeats(idx []ir.Expr, shape []int, loops []*ir.For) (n int, ok bool) {
+	at, stride := arith.Affine{}, int64(1)
+	for d := len(idx) - 1; d >= 0; d-- {
+		at = at.Plus(stride, arith.ToAffine(idx[d]))
+		stride *= int64(shape[d])
+	}
+	if slices.ContainsFunc(at.Terms, func(t arith.Term) bool { return ir.ReadsMemory(t.Atom) }) {
+		return 0, false
+	}
+	n = 1
+	type step struct{ by, times int64 }
+	var steps []step
+	for _, l := range loops {
+		by, ok := at.Coef(l.Var)
+		switch {
+		case !ok || by < 0:
+			return 0, false
+		case by == 0:
+			n *= l.Extent
+		default:
+			steps = append(steps, step{by, int64(l.Extent)})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.by, b.by) })
+	reach := int64(0)
+	for _, s := range steps {
+		if s.by <= reach {
+			return 0, false
+		}
+		reach += s.by * (s.times - 1)
+	}
+	return n, true
+}
