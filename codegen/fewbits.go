@@ -26,9 +26,9 @@ func dataTop(data []byte) int {
 	return top
 }
 
-// FewBits returns an input p of f, and a number n. If all elements of p are multiples of 2^(k-n)
-// and less than 2^k in magnitude, for any k, all multiply-adds of f have sums that are exact in
-// double. n is 0 if it knows no such input: the multiply-adds are to add p's elements times
+// FewBits returns an input p of f, and a number n. Elements of p may be multiples of 2^(k-n) that
+// are less than 2^k in magnitude, for any k. Then all multiply-adds of f have sums that are exact
+// in double. n is 0 if it knows no such input: the multiply-adds are to add p's elements times
 // constants to elements of an Alloc that are 0 before.
 func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	if x == nil {
@@ -49,8 +49,8 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	}
 	for _, p := range f.Params {
 		if p.Name == s.input && !p.Out {
-			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most * 2^(k+top), or twice
-			// that if all are rounded up.
+			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most *
+			// 2^(k+top), or twice that if all are rounded up.
 			return p, max(0, 53-1-bits.Len(uint(most))-s.top+s.grain-WholeGrain)
 		}
 	}

@@ -103,7 +103,8 @@ func product(path []*node, depend uint64) float64 {
 	return n
 }
 
-// written is the depths of the loops of which product counts only those that something depends on.
+// written returns the depths of the loops around a statement that are written out, up to the first
+// that is not.
 func written(path []*node) (depths uint64) {
 	for _, p := range slices.Backward(path) {
 		switch {
@@ -118,7 +119,7 @@ func written(path []*node) (depths uint64) {
 }
 
 // distinct is the share of the iterations of loops at some depths that read another address: a
-// compiler loads what neighbouring windows have in common once.
+// compiler loads an element of several windows once.
 func (a *access) distinct(depths uint64) float64 {
 	all, different := 1.0, 1.0
 	for _, n := range a.path {
@@ -376,8 +377,8 @@ func (a *access) step() float64 {
 	return 0
 }
 
-// value is what an expression depends on: loops at some depths, of whose iterations a share gives it
-// operands of its own.
+// value describes an expression: the depths of loops that it depends on, and the share of their
+// iterations with operands of their own.
 type value struct {
 	depths uint64
 	share  float64
