@@ -28,27 +28,34 @@ func dataTop(data []byte) int {
 
 // FewBits returns an input p of f, and a number n. If all elements of p are multiples of 2^(k-n)
 // and less than 2^k in magnitude, for any k, all multiply-adds of f have sums that are exact in
-// double. n is 0 if it knows no such input: the multiply-adds are to add p's elements times
-// constants to elements of an Alloc that are 0 before.
+// double. n is 0 if it knows no such input: the multiply-adds are to add elements of p, or of its
+// padded copy, times constants to elements of an Alloc that are 0 before.
 func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	if x == nil {
 		return p, 0
 	}
 	x.once.Do(x.find)
 	s := sums{tops: x.tops[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
-		others: map[string]bool{}, top: minTop, grain: zeroGrain}
+		sources: map[string][]string{}, inputs: map[string]bool{}, top: minTop, grain: zeroGrain}
 	if !s.stmt(f.Body) {
 		return p, 0
 	}
-	most := 0
+	most, input := 0, ""
 	for buf, terms := range s.terms {
-		if s.others[buf] {
+		if len(s.sources[buf]) > 0 {
 			return p, 0
 		}
 		most = max(most, terms)
 	}
+	for buf := range s.inputs {
+		from := s.origin(buf)
+		if input != "" && from != input {
+			return p, 0
+		}
+		input = from
+	}
 	for _, p := range f.Params {
-		if p.Name == s.input && !p.Out {
+		if p.Name == input && !p.Out {
 			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most * 2^(k+top), or twice
 			// that if all are rounded up.
 			return p, max(0, 53-1-bits.Len(uint(most))-s.top+s.grain-WholeGrain)
@@ -62,9 +69,9 @@ type sums struct {
 	tops, terms map[string]int // terms: of an Alloc, the most multiply-adds of one element
 	grains      Grains
 	scopes      map[string]scope
-	others      map[string]bool // Allocs with elements that are neither 0 nor results of multiply-adds
+	sources     map[string][]string // the buffers whose elements others have, apart from 0; "" is any other value
 	loops       []*ir.For
-	input       string
+	inputs      map[string]bool
 	top, grain  int // of the constants
 }
 
@@ -99,8 +106,10 @@ func (s *sums) stmt(t ir.Stmt) bool {
 func (s *sums) store(t *ir.Store) bool {
 	sum, ok := t.Val.(*ir.Fma)
 	if !ok {
-		zero, ok := t.Val.(*ir.FloatImm)
-		s.others[t.Buf] = s.others[t.Buf] || !ok || zero.V != 0 || t.Op != ir.Assign
+		s.addSources(t.Buf, t.Val)
+		if t.Op != ir.Assign {
+			s.sources[t.Buf] = append(s.sources[t.Buf], "")
+		}
 		for range ir.NodesOf[*ir.Fma](t) {
 			return false
 		}
@@ -114,17 +123,55 @@ func (s *sums) store(t *ir.Store) bool {
 		!slices.EqualFunc(c.Idx, t.Idx, ir.Equal) {
 		return false
 	}
-	if s.tops[x.Buf] < s.tops[w.Buf] {
+	if s.isConstant(x.Buf) {
 		x, w = w, x
 	}
 	n, ok := repeats(t.Idx, in.shape, s.loops[in.loops:])
-	if top, known := s.tops[w.Buf]; !ok || !known || top >= maxTop || s.input != "" && s.input != x.Buf {
+	if !ok || !s.isConstant(w.Buf) {
 		return false
 	}
-	s.input = x.Buf
+	s.inputs[x.Buf] = true
 	s.terms[t.Buf] += n
 	s.top, s.grain = max(s.top, s.tops[w.Buf]), min(s.grain, s.grains[w.Buf])
 	return true
+}
+
+func (s *sums) isConstant(buf string) bool {
+	top, ok := s.tops[buf]
+	return ok && top < maxTop
+}
+
+// addSources notes that buf has elements x.
+func (s *sums) addSources(buf string, x ir.Expr) {
+	from := ""
+	switch x := x.(type) {
+	case *ir.FloatImm:
+		if x.V == 0 {
+			return
+		}
+	case *ir.Select:
+		s.addSources(buf, x.A)
+		s.addSources(buf, x.B)
+		return
+	case *ir.Load:
+		from = x.Buf
+	}
+	s.sources[buf] = append(s.sources[buf], from)
+}
+
+// origin is the buffer that buf is a copy of, "" if it is none.
+func (s *sums) origin(buf string) string {
+	for range len(s.sources) + 1 {
+		from := s.sources[buf]
+		if len(from) == 0 {
+			return buf
+		}
+		if slices.ContainsFunc(from, func(f string) bool { return f != from[0] }) {
+			return ""
+		}
+		buf = from[0]
+	}
+	return ""
 }
 
 // repeats returns how often loops visit an element idx of an Alloc of the given shape, if each does
