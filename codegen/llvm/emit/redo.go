@@ -25,7 +25,8 @@ import (
 const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
-// and reads nothing that it leaves but words that it sets before it puts bits in.
+// no such scope inside, and reads nothing that it leaves but words that it sets before it puts bits
+// in.
 func (e *emitter) redoes(s *ir.Alloc) bool {
 	if e.facts.Fuses || e.ties != nil || e.redoing || e.lanes > 0 || !s.Buf.Type.IsFloat() {
 		return false
@@ -34,6 +35,9 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Alloc:
+			if t != s && e.redoes(t) {
+				return false
+			}
 			own[t.Buf.Name] = true
 		case *ir.Call:
 			return false
