@@ -3,28 +3,24 @@ package codegen
 import (
 	"cmp"
 	"encoding/binary"
-	"math/bits"
+	"math"
 	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
 )
 
-// minTop and maxTop bound dataTop: that of zeros, and that of infinities and unknown data.
-const (
-	minTop = -149
-	maxTop = 129
-)
-
-// dataTop is a number t: the floats of data are less than 2^t in magnitude.
-func dataTop(data []byte) int {
-	top := minTop
+// dataSize is the largest magnitude of the floats of data.
+func dataSize(data []byte) float64 {
+	most := 0.0
 	for i := 0; i+4 <= len(data); i += 4 {
-		exponent := int(binary.LittleEndian.Uint32(data[i:]) >> 23 & 0xFF)
-		top = max(top, exponent-126)
+		most = max(most, math.Abs(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))))
 	}
-	return top
+	return most
 }
+
+// mostBits are those of any float.
+const mostBits = 24
 
 // FewBits returns an input p of f, and a number n. If all elements of p are multiples of 2^(k-n)
 // and less than 2^k in magnitude, for any k, all multiply-adds of f have sums that are exact in
@@ -35,8 +31,8 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 		return p, 0
 	}
 	x.once.Do(x.find)
-	s := sums{tops: x.tops[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
-		sources: map[string][]string{}, inputs: map[string]bool{}, top: minTop, grain: zeroGrain}
+	s := sums{sizes: x.sizes[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
+		sources: map[string][]string{}, inputs: map[string]bool{}, grain: zeroGrain}
 	if !s.stmt(f.Body) {
 		return p, 0
 	}
@@ -49,16 +45,17 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	}
 	for buf := range s.inputs {
 		from := s.origin(buf)
-		if input != "" && from != input {
+		if from == "" || input != "" && from != input {
 			return p, 0
 		}
 		input = from
 	}
 	for _, p := range f.Params {
 		if p.Name == input && !p.Out {
-			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most * 2^(k+top), or twice
-			// that if all are rounded up.
-			return p, max(0, 53-1-bits.Len(uint(most))-s.top+s.grain-WholeGrain)
+			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most * size * 2^k, which
+			// their own rounding raises by 2^-24 each.
+			top := math.Log2(float64(most)*s.size) + float64(most)*0x1p-23 + 1e-9
+			return p, int(max(0, min(mostBits, math.Floor(53-top+float64(s.grain-WholeGrain)))))
 		}
 	}
 	return p, 0
@@ -66,13 +63,15 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 
 // sums finds the multiply-adds of a Func.
 type sums struct {
-	tops, terms map[string]int // terms: of an Alloc, the most multiply-adds of one element
-	grains      Grains
-	scopes      map[string]scope
-	sources     map[string][]string // the buffers whose elements others have, apart from 0; "" is any other value
-	loops       []*ir.For
-	inputs      map[string]bool
-	top, grain  int // of the constants
+	sizes   map[string]float64 // of parameters: see dataSize
+	terms   map[string]int     // of an Alloc: the most multiply-adds of one element
+	grains  Grains
+	scopes  map[string]scope
+	sources map[string][]string // the buffers whose elements others have, apart from 0; "" is any other value
+	loops   []*ir.For
+	inputs  map[string]bool
+	size    float64 // of the constants
+	grain   int
 }
 
 // scope is that of an Alloc, inside a number of loops.
@@ -132,13 +131,13 @@ func (s *sums) store(t *ir.Store) bool {
 	}
 	s.inputs[x.Buf] = true
 	s.terms[t.Buf] += n
-	s.top, s.grain = max(s.top, s.tops[w.Buf]), min(s.grain, s.grains[w.Buf])
+	s.size, s.grain = max(s.size, s.sizes[w.Buf]), min(s.grain, s.grains[w.Buf])
 	return true
 }
 
 func (s *sums) isConstant(buf string) bool {
-	top, ok := s.tops[buf]
-	return ok && top < maxTop
+	size, ok := s.sizes[buf]
+	return ok && size <= math.MaxFloat32
 }
 
 // addSources notes that buf has elements x.
