@@ -52,8 +52,8 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	}
 	for _, p := range f.Params {
 		if p.Name == input && !p.Out {
-			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most * size * 2^k, which
-			// their own rounding raises by 2^-24 each.
+			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), less than most * size * 2^k.
+			// Roundings raise that by 2^-24 each.
 			top := math.Log2(float64(most)*s.size) + float64(most)*0x1p-23 + 1e-9
 			return p, int(max(0, min(mostBits, math.Floor(53-top+float64(s.grain-WholeGrain)))))
 		}

@@ -28,7 +28,7 @@ const notedLanes = 4
 // no such scope inside, and reads nothing that it leaves but words that it sets before it puts bits
 // in.
 func (e *emitter) redoes(s *ir.Alloc) bool {
-	if e.facts.Fuses || e.ties != nil || e.redoing || e.lanes > 0 || !s.Buf.Type.IsFloat() {
+	if e.facts.Fuses || e.ties != nil || e.seldom || e.lanes > 0 || !s.Buf.Type.IsFloat() {
 		return false
 	}
 	own, changes, fuses := map[string]bool{}, e.f.Changes(s), false
@@ -150,11 +150,11 @@ func (e *emitter) redo(tile ir.Stmt) {
 	again, end := e.block("again"), e.block("tile")
 	e.b().NewCondBr(tied, again, end)
 	count := e.count
-	e.count, e.ties, e.redoing = 0, nil, true
+	e.count, e.ties, e.seldom = 0, nil, true
 	e.start(again)
 	e.stmt(rolled(tile))
 	e.b().NewBr(end)
-	e.count, e.redoing = count, false
+	e.count, e.seldom = count, false
 	e.start(end)
 }
 
