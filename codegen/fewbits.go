@@ -67,7 +67,7 @@ type sums struct {
 	terms   map[string]int     // of an Alloc: the most multiply-adds of one element
 	grains  Grains
 	scopes  map[string]scope
-	sources map[string][]string // the buffers whose elements others have, apart from 0; "" is any other value
+	sources map[string][]string // where stored elements other than 0 come from; "" is no buffer
 	loops   []*ir.For
 	inputs  map[string]bool
 	size    float64 // of the constants
