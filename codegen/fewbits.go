@@ -22,10 +22,10 @@ func dataSize(data []byte) float64 {
 // mostBits are those of any float.
 const mostBits = 24
 
-// FewBits returns an input p of f, and a number n. If all elements of p are multiples of 2^(k-n)
-// and less than 2^k in magnitude, for any k, all multiply-adds of f have sums that are exact in
-// double. n is 0 if it knows no such input: the multiply-adds are to add elements of p, or of its
-// padded copy, times constants to elements of an Alloc that are 0 before.
+// FewBits returns an input p of f, and a number n. Suppose that all elements of p are multiples of
+// 2^(k-n), and less than 2^k in magnitude, for any k. Then all multiply-adds of f have sums that
+// are exact in double. n is 0 if it knows no such input: the multiply-adds are to add elements of
+// p, or of its padded copy, times constants to elements of an Alloc that are 0 before.
 func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	if x == nil {
 		return p, 0
