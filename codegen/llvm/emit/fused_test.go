@@ -31,8 +31,12 @@ func TestFused(t *testing.T) {
 	}
 	fs := []*ir.Func{{Name: "fused", Params: ps, Body: loop(ir.Serial, "i", n, set(y, sum, vi))},
 		flat("x4", 4), flat("x17", 17), flat("x59", 59)}
-	// Tiles, which are computed twice where there are ties; bits go into words.
-	for _, lanes := range []int{4, 16} {
+	// Tiles, which are computed twice where there are ties; bits go into words. a may be one factor for all lanes.
+	for _, name := range []string{"tile4", "tile16", "tile8_uniform"} {
+		var lanes int
+		if _, err := fmt.Sscanf(name, "tile%d", &lanes); err != nil {
+			t.Fatal(err)
+		}
 		acc, z := buf("acc", ir.F32, lanes), buf("z", ir.U32, n/lanes)
 		v := func(name string) (at ir.Expr, lane ir.Expr) {
 			return add(mul(vi, ir.Int(lanes)), ir.V(name)), ir.V(name)
@@ -42,10 +46,14 @@ func TestFused(t *testing.T) {
 		to, l2 := v("l2")
 		_, l3 := v("l3")
 		bit := ir.Bin(ir.Shl, ir.CastTo(ir.U32, ir.Bin(ir.Lt, ir.At(acc, l3), ir.Float(1))), ir.CastTo(ir.U32, l3))
-		fs = append(fs, &ir.Func{Name: fmt.Sprint("tile", lanes), Params: append(ps[:4:4], out(z)),
+		factor := ir.At(a, at)
+		if strings.HasSuffix(name, "uniform") {
+			factor = ir.At(a, mul(vi, ir.Int(lanes)))
+		}
+		fs = append(fs, &ir.Func{Name: name, Params: append(ps[:4:4], out(z)),
 			Body: loop(ir.Serial, "i", n/lanes, &ir.Alloc{Buf: acc, Body: ir.Seq(
 				loop(ir.Vectorize, "l0", lanes, set(acc, ir.At(c, from), l0)),
-				loop(ir.Vectorize, "l1", lanes, set(acc, &ir.Fma{A: ir.At(a, at), B: ir.At(b, at), C: ir.At(acc, l1)}, l1)),
+				loop(ir.Vectorize, "l1", lanes, set(acc, &ir.Fma{A: factor, B: ir.At(b, at), C: ir.At(acc, l1)}, l1)),
 				loop(ir.Vectorize, "l2", lanes, set(y, ir.At(acc, l2), to)),
 				set(z, ir.Const(ir.U32, 0), vi),
 				loop(ir.Vectorize, "l3", lanes, &ir.Store{Buf: "z", Idx: []ir.Expr{vi}, Op: ir.OrTo, Val: bit}))})})
@@ -170,7 +178,7 @@ func TestManySums(t *testing.T) {
 func hardSum(r *rand.Rand) [3]float32 {
 	odd := func() float64 { return float64(1+2*r.IntN(1<<uint(r.IntN(23)))) * math.Ldexp(1, -r.IntN(24)) }
 	sign := func() float64 { return float64(1 - 2*r.IntN(2)) }
-	switch r.IntN(6) {
+	switch r.IntN(7) {
 	case 0: // any bits: infinities, NaNs, subnormals
 		return [3]float32{math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32())}
 	case 1: // near each other, with much cancellation
@@ -178,6 +186,8 @@ func hardSum(r *rand.Rand) [3]float32 {
 		return [3]float32{x, y, math.Float32frombits(math.Float32bits(-x*y) + uint32(r.IntN(5)-2))}
 	case 2: // few bits: ties
 		return [3]float32{float32(sign() * odd()), float32(sign() * odd()), float32(sign() * math.Ldexp(odd(), r.IntN(60)-30))}
+	case 3: // the product is a tie, and c too small to show in double
+		return [3]float32{float32(1 + 2*r.IntN(4)), float32(sign() * float64(1<<23+r.IntN(1<<23))), float32(sign() * math.Ldexp(odd(), -80))}
 	}
 	// The product is half a unit of c's last place, or a hair more or less: in double the sum is a tie that is none. At
 	// scales of 2^-126 and 2^127, the tie is the one with a flushed result or with infinity.
