@@ -3,55 +3,59 @@ package codegen
 import (
 	"cmp"
 	"encoding/binary"
-	"math/bits"
+	"math"
 	"slices"
 
 	"ripc/ir"
 	"ripc/ir/arith"
 )
 
-// minTop and maxTop bound dataTop: that of zeros, and that of infinities and unknown data.
-const (
-	minTop = -149
-	maxTop = 129
-)
-
-// dataTop is a number t: the floats of data are less than 2^t in magnitude.
-func dataTop(data []byte) int {
-	top := minTop
+// dataSize is the largest magnitude of the floats of data.
+func dataSize(data []byte) float64 {
+	most := 0.0
 	for i := 0; i+4 <= len(data); i += 4 {
-		exponent := int(binary.LittleEndian.Uint32(data[i:]) >> 23 & 0xFF)
-		top = max(top, exponent-126)
+		most = max(most, math.Abs(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))))
 	}
-	return top
+	return most
 }
 
-// FewBits returns an input p of f, and a number n. Elements of p may be multiples of 2^(k-n) that
-// are less than 2^k in magnitude, for any k. Then all multiply-adds of f have sums that are exact
-// in double. n is 0 if it knows no such input: the multiply-adds are to add p's elements times
-// constants to elements of an Alloc that are 0 before.
+// mostBits are those of any float.
+const mostBits = 24
+
+// FewBits returns an input p of f, and a number n. Suppose that all elements of p are multiples of
+// 2^(k-n), and less than 2^k in magnitude, for any k. Then all multiply-adds of f have sums that
+// are exact in double. n is 0 if it knows no such input: the multiply-adds are to add elements of
+// p, or of its padded copy, times constants to elements of an Alloc that are 0 before.
 func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	if x == nil {
 		return p, 0
 	}
 	x.once.Do(x.find)
-	s := sums{tops: x.tops[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
-		others: map[string]bool{}, top: minTop, grain: zeroGrain}
+	s := sums{sizes: x.sizes[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
+		sources: map[string][]string{}, inputs: map[string]bool{}, grain: zeroGrain}
 	if !s.stmt(f.Body) {
 		return p, 0
 	}
-	most := 0
+	most, input := 0, ""
 	for buf, terms := range s.terms {
-		if s.others[buf] {
+		if len(s.sources[buf]) > 0 {
 			return p, 0
 		}
 		most = max(most, terms)
 	}
+	for buf := range s.inputs {
+		from := s.origin(buf)
+		if from == "" || input != "" && from != input {
+			return p, 0
+		}
+		input = from
+	}
 	for _, p := range f.Params {
-		if p.Name == s.input && !p.Out {
-			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), and less than most *
-			// 2^(k+top), or twice that if all are rounded up.
-			return p, max(0, 53-1-bits.Len(uint(most))-s.top+s.grain-WholeGrain)
+		if p.Name == input && !p.Out {
+			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), less than most * size * 2^k.
+			// Roundings raise that by 2^-24 each.
+			top := math.Log2(float64(most)*s.size) + float64(most)*0x1p-23 + 1e-9
+			return p, int(max(0, min(mostBits, math.Floor(53-top+float64(s.grain-WholeGrain)))))
 		}
 	}
 	return p, 0
@@ -59,13 +63,15 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 
 // sums finds the multiply-adds of a Func.
 type sums struct {
-	tops, terms map[string]int // terms: of an Alloc, the most multiply-adds of one element
-	grains      Grains
-	scopes      map[string]scope
-	others      map[string]bool // Allocs with elements that are neither 0 nor results of multiply-adds
-	loops       []*ir.For
-	input       string
-	top, grain  int // of the constants
+	sizes   map[string]float64 // of parameters: see dataSize
+	terms   map[string]int     // of an Alloc: the most multiply-adds of one element
+	grains  Grains
+	scopes  map[string]scope
+	sources map[string][]string // where stored elements other than 0 come from; "" is no buffer
+	loops   []*ir.For
+	inputs  map[string]bool
+	size    float64 // of the constants
+	grain   int
 }
 
 // scope is that of an Alloc, inside a number of loops.
@@ -99,8 +105,10 @@ func (s *sums) stmt(t ir.Stmt) bool {
 func (s *sums) store(t *ir.Store) bool {
 	sum, ok := t.Val.(*ir.Fma)
 	if !ok {
-		zero, ok := t.Val.(*ir.FloatImm)
-		s.others[t.Buf] = s.others[t.Buf] || !ok || zero.V != 0 || t.Op != ir.Assign
+		s.addSources(t.Buf, t.Val)
+		if t.Op != ir.Assign {
+			s.sources[t.Buf] = append(s.sources[t.Buf], "")
+		}
 		for range ir.NodesOf[*ir.Fma](t) {
 			return false
 		}
@@ -114,17 +122,55 @@ func (s *sums) store(t *ir.Store) bool {
 		!slices.EqualFunc(c.Idx, t.Idx, ir.Equal) {
 		return false
 	}
-	if s.tops[x.Buf] < s.tops[w.Buf] {
+	if s.isConstant(x.Buf) {
 		x, w = w, x
 	}
 	n, ok := repeats(t.Idx, in.shape, s.loops[in.loops:])
-	if top, known := s.tops[w.Buf]; !ok || !known || top >= maxTop || s.input != "" && s.input != x.Buf {
+	if !ok || !s.isConstant(w.Buf) {
 		return false
 	}
-	s.input = x.Buf
+	s.inputs[x.Buf] = true
 	s.terms[t.Buf] += n
-	s.top, s.grain = max(s.top, s.tops[w.Buf]), min(s.grain, s.grains[w.Buf])
+	s.size, s.grain = max(s.size, s.sizes[w.Buf]), min(s.grain, s.grains[w.Buf])
 	return true
+}
+
+func (s *sums) isConstant(buf string) bool {
+	size, ok := s.sizes[buf]
+	return ok && size <= math.MaxFloat32
+}
+
+// addSources notes that buf has elements x.
+func (s *sums) addSources(buf string, x ir.Expr) {
+	from := ""
+	switch x := x.(type) {
+	case *ir.FloatImm:
+		if x.V == 0 {
+			return
+		}
+	case *ir.Select:
+		s.addSources(buf, x.A)
+		s.addSources(buf, x.B)
+		return
+	case *ir.Load:
+		from = x.Buf
+	}
+	s.sources[buf] = append(s.sources[buf], from)
+}
+
+// origin is the buffer that buf is a copy of, "" if it is none.
+func (s *sums) origin(buf string) string {
+	for range len(s.sources) + 1 {
+		from := s.sources[buf]
+		if len(from) == 0 {
+			return buf
+		}
+		if slices.ContainsFunc(from, func(f string) bool { return f != from[0] }) {
+			return ""
+		}
+		buf = from[0]
+	}
+	return ""
 }
 
 // repeats returns how often loops visit an element idx of an Alloc of the given shape, if each does

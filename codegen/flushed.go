@@ -14,9 +14,9 @@ import (
 type Floats struct {
 	program *ir.Program
 	once    sync.Once
-	params  map[string]map[string]bool // by Func
-	grains  map[string]Grains          // by Func: those of constants
-	tops    map[string]map[string]int  // by Func: see dataTop
+	params  map[string]map[string]bool    // by Func
+	grains  map[string]Grains             // by Func: those of constants
+	sizes   map[string]map[string]float64 // by Func: dataSize of constants, infinite for others
 }
 
 // NewFloats makes the Floats of p. It looks at p when it is first asked.
@@ -34,28 +34,28 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 // find assumes that all parameters are flushed, and drops assumptions that a stage refutes, until
 // nothing changes.
 func (x *Floats) find() {
-	x.params, x.grains, x.tops = map[string]map[string]bool{}, map[string]Grains{}, map[string]map[string]int{}
-	index, clean, constants, tops := x.program.Index(), map[string]bool{}, Grains{}, map[string]int{}
+	x.params, x.grains, x.sizes = map[string]map[string]bool{}, map[string]Grains{}, map[string]map[string]float64{}
+	index, clean, constants, sizes := x.program.Index(), map[string]bool{}, Grains{}, map[string]float64{}
 	for _, b := range x.program.Buffers {
 		if b.Type.IsFloat() && b.Kind == ir.ConstBuf {
-			constants[b.Name], tops[b.Name] = dataGrain(b.Data), dataTop(b.Data)
+			constants[b.Name], sizes[b.Name] = dataGrain(b.Data), dataSize(b.Data)
 			clean[b.Name] = constants[b.Name] >= NormalGrain || flushedData(b.Data)
 		}
 	}
 	for _, f := range x.program.Funcs {
-		x.grains[f.Name], x.tops[f.Name] = Grains{}, map[string]int{}
+		x.grains[f.Name], x.sizes[f.Name] = Grains{}, map[string]float64{}
 		for _, p := range f.Params {
-			x.grains[f.Name][p.Name], x.tops[f.Name][p.Name] = zeroGrain, minTop
+			x.grains[f.Name][p.Name], x.sizes[f.Name][p.Name] = zeroGrain, 0
 		}
 	}
 	for _, s := range x.program.Stages {
 		for i, p := range index.Func(s.Func).Params {
-			g, top := x.grains[s.Func], x.tops[s.Func]
+			g, size := x.grains[s.Func], x.sizes[s.Func]
 			g[p.Name] = min(g[p.Name], constants[s.Args[i]])
-			if t, ok := tops[s.Args[i]]; ok {
-				top[p.Name] = max(top[p.Name], t)
+			if n, ok := sizes[s.Args[i]]; ok {
+				size[p.Name] = max(size[p.Name], n)
 			} else {
-				top[p.Name] = maxTop
+				size[p.Name] = math.Inf(1)
 			}
 			if p.Out && p.Type.IsFloat() { // buffers that no stage writes come from outside
 				clean[s.Args[i]] = true

@@ -84,7 +84,7 @@ type emitter struct {
 	compared      map[string]bool // see comparedAllocs
 	hidden        map[hidden]value.Value
 	ties          value.Value // where multiply-adds note ties; nil where they test for them
-	redoing       bool        // the tile of redo is emitted again
+	seldom        bool        // code is emitted that seldom runs: a tile again, or the version that flushes
 	inexact       value.Value // whether sums may not be exact in double; nil: not known (see scanBits)
 
 	device *device // nil for a CPU

@@ -37,7 +37,7 @@ func (e *emitter) fma(a, b, c val) val {
 		return e.rounded(out, func() val { return fused(e.scale(a), e.scale(c)) })
 	}
 	fused := fusedSum{flushes: !e.facts.Flushes && out.grain < codegen.NormalGrain, notes: e.notesTies(a.wide),
-		called: e.redoing}
+		called: e.seldom}
 	if a.wide {
 		fused.lanes, fused.uniform = e.lanes, fused.notes && isSplat(a.v)
 	}

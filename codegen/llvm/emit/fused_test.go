@@ -31,8 +31,12 @@ func TestFused(t *testing.T) {
 	}
 	fs := []*ir.Func{{Name: "fused", Params: ps, Body: loop(ir.Serial, "i", n, set(y, sum, vi))},
 		flat("x4", 4), flat("x17", 17), flat("x59", 59)}
-	// Tiles, which are computed twice where there are ties; bits go into words.
-	for _, lanes := range []int{4, 16} {
+	// Tiles, which are computed twice where there are ties; bits go into words. a may be one factor for all lanes.
+	for _, name := range []string{"tile4", "tile16", "tile8_uniform"} {
+		var lanes int
+		if _, err := fmt.Sscanf(name, "tile%d", &lanes); err != nil {
+			t.Fatal(err)
+		}
 		acc, z := buf("acc", ir.F32, lanes), buf("z", ir.U32, n/lanes)
 		v := func(name string) (at ir.Expr, lane ir.Expr) {
 			return add(mul(vi, ir.Int(lanes)), ir.V(name)), ir.V(name)
@@ -42,10 +46,14 @@ func TestFused(t *testing.T) {
 		to, l2 := v("l2")
 		_, l3 := v("l3")
 		bit := ir.Bin(ir.Shl, ir.CastTo(ir.U32, ir.Bin(ir.Lt, ir.At(acc, l3), ir.Float(1))), ir.CastTo(ir.U32, l3))
-		fs = append(fs, &ir.Func{Name: fmt.Sprint("tile", lanes), Params: append(ps[:4:4], out(z)),
+		factor := ir.At(a, at)
+		if strings.HasSuffix(name, "uniform") {
+			factor = ir.At(a, mul(vi, ir.Int(lanes)))
+		}
+		fs = append(fs, &ir.Func{Name: name, Params: append(ps[:4:4], out(z)),
 			Body: loop(ir.Serial, "i", n/lanes, &ir.Alloc{Buf: acc, Body: ir.Seq(
 				loop(ir.Vectorize, "l0", lanes, set(acc, ir.At(c, from), l0)),
-				loop(ir.Vectorize, "l1", lanes, set(acc, &ir.Fma{A: ir.At(a, at), B: ir.At(b, at), C: ir.At(acc, l1)}, l1)),
+				loop(ir.Vectorize, "l1", lanes, set(acc, &ir.Fma{A: factor, B: ir.At(b, at), C: ir.At(acc, l1)}, l1)),
 				loop(ir.Vectorize, "l2", lanes, set(y, ir.At(acc, l2), to)),
 				set(z, ir.Const(ir.U32, 0), vi),
 				loop(ir.Vectorize, "l3", lanes, &ir.Store{Buf: "z", Idx: []ir.Expr{vi}, Op: ir.OrTo, Val: bit}))})})
@@ -82,16 +90,17 @@ func TestFused(t *testing.T) {
 }
 
 // TestRedone: a tile is computed again if a tie may be none. It is not where all inputs have few bits, nor for factors 1 and 0. The
-// code under test notes that it does so.
+// code under test counts them. The copy of the inputs around them is no tile.
 func TestRedone(t *testing.T) {
 	const rows, depth, lanes = 3, 30, 16
-	x, w, y, acc, redone := buf("x", ir.F32, rows, depth), buf("w", ir.F32, depth, lanes), buf("y", ir.F32, rows, lanes), buf("acc", ir.F32, lanes), buf("redone", ir.U32, 1)
+	x, xp, w, y, acc, redone := buf("x", ir.F32, rows, depth), buf("xp", ir.F32, rows, depth), buf("w", ir.F32, depth, lanes), buf("y", ir.F32, rows, lanes), buf("acc", ir.F32, lanes), buf("redone", ir.U32, 1)
 	vl := ir.V("l")
-	f := &ir.Func{Name: "tiles", Params: []ir.Param{in(x), in(w), out(y), out(redone)}, Body: ir.Seq(set(redone, ir.Const(ir.U32, 0), ir.Int(0)),
+	f := &ir.Func{Name: "tiles", Params: []ir.Param{in(x), in(w), out(y), out(redone)}, Body: ir.Seq(set(redone, ir.Const(ir.U32, 0), ir.Int(0)), &ir.Alloc{Buf: xp, Body: ir.Seq(
+		loop(ir.Serial, "h", rows, loop(ir.Serial, "v", depth, set(xp, ir.At(x, ir.V("h"), ir.V("v")), ir.V("h"), ir.V("v")))),
 		loop(ir.Serial, "i", rows, &ir.Alloc{Buf: acc, Body: ir.Seq(
 			loop(ir.Vectorize, "l", lanes, set(acc, ir.Float(0), vl)),
-			loop(ir.Serial, "k", depth, loop(ir.Vectorize, "l.1", lanes, set(acc, &ir.Fma{A: ir.At(x, vi, vk), B: ir.At(w, vk, ir.V("l.1")), C: ir.At(acc, ir.V("l.1"))}, ir.V("l.1")))),
-			loop(ir.Vectorize, "l.2", lanes, set(y, ir.At(acc, ir.V("l.2")), vi, ir.V("l.2"))))}))}
+			loop(ir.Serial, "k", depth, loop(ir.Vectorize, "l.1", lanes, set(acc, &ir.Fma{A: ir.At(xp, vi, vk), B: ir.At(w, vk, ir.V("l.1")), C: ir.At(acc, ir.V("l.1"))}, ir.V("l.1")))),
+			loop(ir.Vectorize, "l.2", lanes, set(y, ir.At(acc, ir.V("l.2")), vi, ir.V("l.2"))))}))})}
 	r := rand.New(rand.NewPCG(1, 2))
 	weights := make([]byte, w.Bytes())
 	for i := range depth * lanes {
@@ -113,7 +122,7 @@ func TestRedone(t *testing.T) {
 		}
 		lib := buildWith(t, tg, func(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
 			m, err := kernelWith(f, symbol, tg, codegen.NewFloats(p))
-			m.LL = again.ReplaceAll(m.LL, []byte("$0\n\tstore i32 1, ptr %redone"))
+			m.LL = again.ReplaceAll(m.LL, []byte("$0\n\t%n$1 = load i32, ptr %redone\n\t%more$1 = add i32 %n$1, 1\n\tstore i32 %more$1, ptr %redone"))
 			return m, err
 		}, f)
 		for _, c := range []struct {
@@ -125,11 +134,10 @@ func TestRedone(t *testing.T) {
 			{"bytes", 0, func(int) float32 { return float32(r.IntN(256)) }},
 			{"k/128 - 1", 0, func(int) float32 { return float32(r.IntN(256))/128 - 1 }},
 			{"large numbers", 0, func(int) float32 { return float32(r.IntN(256)) * 0x1p30 }},
-			{"larger numbers", 1, func(int) float32 { return float32(r.IntN(256)) * 0x1p60 }},
+			{"larger numbers", rows, func(int) float32 { return float32(r.IntN(256)) * 0x1p60 }},
 			{"0 and 1 among others", 0, func(k int) float32 { return []float32{0, 1, 1. / 3, 0.7, -0.1}[(k+r.IntN(2))%5] }},
-			{"a tie that is none", 1, func(k int) float32 { return []float32{1, 0x1p-24 * (1 + 0x1p-23), 0}[min(k, 2)] }},
-			{"ties of small numbers", 1, func(int) float32 { return float32(r.IntN(256)) * 0x1p-60 }},
-			{"ties, and an infinity", 1, func(k int) float32 { return []float32{3, 5, float32(math.Inf(1))}[min(k, 2)] }},
+			{"a tie that is none", rows, func(k int) float32 { return []float32{1, 0x1p-24 * (1 + 0x1p-23), 0}[min(k, 2)] }},
+			{"ties, and an infinity", rows, func(k int) float32 { return []float32{3, 5, float32(math.Inf(1))}[min(k, 2)] }},
 		} {
 			args := [][]byte{make([]byte, x.Bytes()), weights, make([]byte, y.Bytes()), make([]byte, 4)}
 			for i := range rows * depth {
@@ -170,7 +178,7 @@ func TestManySums(t *testing.T) {
 func hardSum(r *rand.Rand) [3]float32 {
 	odd := func() float64 { return float64(1+2*r.IntN(1<<uint(r.IntN(23)))) * math.Ldexp(1, -r.IntN(24)) }
 	sign := func() float64 { return float64(1 - 2*r.IntN(2)) }
-	switch r.IntN(6) {
+	switch r.IntN(7) {
 	case 0: // any bits: infinities, NaNs, subnormals
 		return [3]float32{math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32())}
 	case 1: // near each other, with much cancellation
@@ -178,6 +186,8 @@ func hardSum(r *rand.Rand) [3]float32 {
 		return [3]float32{x, y, math.Float32frombits(math.Float32bits(-x*y) + uint32(r.IntN(5)-2))}
 	case 2: // few bits: ties
 		return [3]float32{float32(sign() * odd()), float32(sign() * odd()), float32(sign() * math.Ldexp(odd(), r.IntN(60)-30))}
+	case 3: // the product is a tie, and c too small to show in double
+		return [3]float32{float32(1 + 2*r.IntN(4)), float32(sign() * float64(1<<23+r.IntN(1<<23))), float32(sign() * math.Ldexp(odd(), -80))}
 	}
 	// The product is half a unit of c's last place, or a hair more or less: in double the sum is a tie that is none. At
 	// scales of 2^-126 and 2^127, the tie is the one with a flushed result or with infinity.

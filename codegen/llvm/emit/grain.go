@@ -55,8 +55,8 @@ func (e *emitter) scannedParams() (ps []ir.Param, grains codegen.Grains) {
 	return ps, grains
 }
 
-// versions emits the body, or both versions of it. The version that flushes has no unrolled loops,
-// so that it adds little code, and counts as none.
+// versions emits the body, or both versions of it. The version that flushes has no unrolled loops
+// and tests for ties in each step, so that it adds little code, and counts as none.
 func (e *emitter) versions(done *llir.Block) {
 	e.scanBits()
 	ps, grains := e.scannedParams()
@@ -84,9 +84,9 @@ func (e *emitter) versions(done *llir.Block) {
 	count := e.count
 	e.count = 0
 	e.start(slow)
-	e.grains = flushing
+	e.grains, e.seldom = flushing, true
 	e.stmt(rolled(e.f.Body))
-	e.count = count
+	e.count, e.seldom = count, false
 }
 
 // scan emits a loop over p. It combines the words that f makes of vectors of elements by op, Or or

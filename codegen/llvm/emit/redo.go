@@ -25,15 +25,19 @@ import (
 const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
-// and reads nothing that it leaves but words that it sets before it puts bits in.
+// no such scope inside, and reads nothing that it leaves but words that it sets before it puts bits
+// in.
 func (e *emitter) redoes(s *ir.Alloc) bool {
-	if e.facts.Fuses || e.ties != nil || e.redoing || e.lanes > 0 || !s.Buf.Type.IsFloat() {
+	if e.facts.Fuses || e.ties != nil || e.seldom || e.lanes > 0 || !s.Buf.Type.IsFloat() {
 		return false
 	}
 	own, changes, fuses := map[string]bool{}, e.f.Changes(s), false
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Alloc:
+			if t != s && e.redoes(t) {
+				return false
+			}
 			own[t.Buf.Name] = true
 		case *ir.Call:
 			return false
@@ -146,11 +150,11 @@ func (e *emitter) redo(tile ir.Stmt) {
 	again, end := e.block("again"), e.block("tile")
 	e.b().NewCondBr(tied, again, end)
 	count := e.count
-	e.count, e.ties, e.redoing = 0, nil, true
+	e.count, e.ties, e.seldom = 0, nil, true
 	e.start(again)
 	e.stmt(rolled(tile))
 	e.b().NewBr(end)
-	e.count, e.redoing = count, false
+	e.count, e.seldom = count, false
 	e.start(end)
 }
 
