@@ -49,7 +49,7 @@ pip_install() {
 	command -v pip3 >/dev/null || { apt_update; apt_install python3-pip; }
 	become_root
 	say "pip3 install $*"
-	"${as_root[@]}" pip3 install --quiet --break-system-packages --root-user-action=ignore "$@"
+	"${as_root[@]}" env PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore pip3 install --quiet "$@" # older ones know neither
 }
 
 # install_programs WHAT OPTION PROGRAM:PACKAGE...: installs the packages of the programs that are missing; with --check it only

