@@ -107,8 +107,8 @@ func (e *emitter) scanBits() {
 	most := val{t: ir.U32, v: e.scan(p, ir.Max, func(x val) value.Value {
 		return e.binary(ir.And, x, imm(ir.U32, math.MaxInt32)).v
 	})}
-	// unit is the middle of the floats with a last bit of 2^-n of the power of two above most. With n
-	// at most 22, unit plus and minus most are among them.
+	// unit is the middle of the floats with a last bit of 2^-n of the power of two above most. With
+	// n at most 22, unit plus and minus most are among them.
 	const mantissa = 23
 	n = min(n, mantissa-1)
 	exponent := e.binary(ir.Add, e.binary(ir.Shr, most, imm(ir.U32, mantissa)), imm(ir.U32, int64(mantissa+1-n)))
