@@ -10,8 +10,8 @@ import (
 	"ripc/ir/arith"
 )
 
-// dataSize is the largest magnitude of the floats of data.
-func dataSize(data []byte) float64 {
+// dataMagnitude is the largest magnitude of the floats of data.
+func dataMagnitude(data []byte) float64 {
 	most := 0.0
 	for i := 0; i+4 <= len(data); i += 4 {
 		most = max(most, math.Abs(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))))
@@ -31,8 +31,8 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 		return p, 0
 	}
 	x.once.Do(x.find)
-	s := sums{sizes: x.sizes[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{}, terms: map[string]int{},
-		sources: map[string][]string{}, inputs: map[string]bool{}, grain: zeroGrain}
+	s := sums{magnitudes: x.magnitudes[f.Name], grains: x.grains[f.Name], scopes: map[string]scope{},
+		terms: map[string]int{}, sources: map[string][]string{}, inputs: map[string]bool{}, grain: zeroGrain}
 	if !s.stmt(f.Body) {
 		return p, 0
 	}
@@ -52,9 +52,9 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 	}
 	for _, p := range f.Params {
 		if p.Name == input && !p.Out {
-			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), less than most * size * 2^k.
-			// Roundings raise that by 2^-24 each.
-			top := math.Log2(float64(most)*s.size) + float64(most)*0x1p-23 + 1e-9
+			// Sums are multiples of 2^(k-n) * 2^(grain-WholeGrain), less than most *
+			// magnitude * 2^k. Roundings raise that by 2^-24 each.
+			top := math.Log2(float64(most)*s.magnitude) + float64(most)*0x1p-23 + 1e-9
 			return p, int(max(0, min(mostBits, math.Floor(53-top+float64(s.grain-WholeGrain)))))
 		}
 	}
@@ -63,15 +63,15 @@ func (x *Floats) FewBits(f *ir.Func) (p ir.Param, n int) {
 
 // sums finds the multiply-adds of a Func.
 type sums struct {
-	sizes   map[string]float64 // of parameters: see dataSize
-	terms   map[string]int     // of an Alloc: the most multiply-adds of one element
-	grains  Grains
-	scopes  map[string]scope
-	sources map[string][]string // where stored elements other than 0 come from; "" is no buffer
-	loops   []*ir.For
-	inputs  map[string]bool
-	size    float64 // of the constants
-	grain   int
+	magnitudes map[string]float64 // of parameters: see dataMagnitude
+	terms      map[string]int     // of an Alloc: the most multiply-adds of one element
+	grains     Grains
+	scopes     map[string]scope
+	sources    map[string][]string // where stored elements other than 0 come from; "" is no buffer
+	loops      []*ir.For
+	inputs     map[string]bool
+	magnitude  float64 // of the constants
+	grain      int
 }
 
 // scope is that of an Alloc, inside a number of loops.
@@ -131,13 +131,13 @@ func (s *sums) store(t *ir.Store) bool {
 	}
 	s.inputs[x.Buf] = true
 	s.terms[t.Buf] += n
-	s.size, s.grain = max(s.size, s.sizes[w.Buf]), min(s.grain, s.grains[w.Buf])
+	s.magnitude, s.grain = max(s.magnitude, s.magnitudes[w.Buf]), min(s.grain, s.grains[w.Buf])
 	return true
 }
 
 func (s *sums) isConstant(buf string) bool {
-	size, ok := s.sizes[buf]
-	return ok && size <= math.MaxFloat32
+	most, ok := s.magnitudes[buf]
+	return ok && most <= math.MaxFloat32
 }
 
 // addSources notes that buf has elements x.

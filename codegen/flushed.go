@@ -12,11 +12,11 @@ import (
 // Floats knows the parameters of a Program's Funcs that hold flushed floats only. A back end that
 // flushes in code need not flush these. The nil Floats knows none. Several goroutines may use one.
 type Floats struct {
-	program *ir.Program
-	once    sync.Once
-	params  map[string]map[string]bool    // by Func
-	grains  map[string]Grains             // by Func: those of constants
-	sizes   map[string]map[string]float64 // by Func: dataSize of constants, infinite for others
+	program    *ir.Program
+	once       sync.Once
+	params     map[string]map[string]bool    // by Func
+	grains     map[string]Grains             // by Func: those of constants
+	magnitudes map[string]map[string]float64 // by Func: dataMagnitude of constants, infinite for others
 }
 
 // NewFloats makes the Floats of p. It looks at p when it is first asked.
@@ -34,28 +34,29 @@ func (x *Floats) Flushed(f *ir.Func) map[string]bool {
 // find assumes that all parameters are flushed, and drops assumptions that a stage refutes, until
 // nothing changes.
 func (x *Floats) find() {
-	x.params, x.grains, x.sizes = map[string]map[string]bool{}, map[string]Grains{}, map[string]map[string]float64{}
-	index, clean, constants, sizes := x.program.Index(), map[string]bool{}, Grains{}, map[string]float64{}
+	x.params, x.grains = map[string]map[string]bool{}, map[string]Grains{}
+	x.magnitudes = map[string]map[string]float64{}
+	index, clean, constants, magnitudes := x.program.Index(), map[string]bool{}, Grains{}, map[string]float64{}
 	for _, b := range x.program.Buffers {
 		if b.Type.IsFloat() && b.Kind == ir.ConstBuf {
-			constants[b.Name], sizes[b.Name] = dataGrain(b.Data), dataSize(b.Data)
+			constants[b.Name], magnitudes[b.Name] = dataGrain(b.Data), dataMagnitude(b.Data)
 			clean[b.Name] = constants[b.Name] >= NormalGrain || flushedData(b.Data)
 		}
 	}
 	for _, f := range x.program.Funcs {
-		x.grains[f.Name], x.sizes[f.Name] = Grains{}, map[string]float64{}
+		x.grains[f.Name], x.magnitudes[f.Name] = Grains{}, map[string]float64{}
 		for _, p := range f.Params {
-			x.grains[f.Name][p.Name], x.sizes[f.Name][p.Name] = zeroGrain, 0
+			x.grains[f.Name][p.Name], x.magnitudes[f.Name][p.Name] = zeroGrain, 0
 		}
 	}
 	for _, s := range x.program.Stages {
 		for i, p := range index.Func(s.Func).Params {
-			g, size := x.grains[s.Func], x.sizes[s.Func]
+			g, most := x.grains[s.Func], x.magnitudes[s.Func]
 			g[p.Name] = min(g[p.Name], constants[s.Args[i]])
-			if n, ok := sizes[s.Args[i]]; ok {
-				size[p.Name] = max(size[p.Name], n)
+			if n, ok := magnitudes[s.Args[i]]; ok {
+				most[p.Name] = max(most[p.Name], n)
 			} else {
-				size[p.Name] = math.Inf(1)
+				most[p.Name] = math.Inf(1)
 			}
 			if p.Out && p.Type.IsFloat() { // buffers that no stage writes come from outside
 				clean[s.Args[i]] = true

@@ -27,8 +27,7 @@ type Options struct {
 // Open makes the runner called name ready to measure kernels for a target:
 //
 //	local    on this machine, each candidate in a process of its own
-//	qemu     simulated here; costs are estimated cycles, or instructions of a core that LLVM has no
-//	         model of
+//	qemu     simulated here; costs are estimated cycles or instructions
 //	board    a board without an operating system, simulated here; costs are instructions
 //	wasm     modules of WebAssembly, by a virtual machine in this process
 //	ssh:A    on the machine at A, USER@HOST or USER@HOST:PORT, which has nothing but sshd

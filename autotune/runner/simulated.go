@@ -39,7 +39,7 @@ func acceptsSimulated(t targets.Target) error {
 func openQemu(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
 	core, err := estimate.For(t.Name)
 	if errors.Is(err, estimate.ErrNoModel) {
-		return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name}, nil
+		return countInstructions(t), nil
 	}
 	if err != nil {
 		return nil, err
@@ -57,7 +57,12 @@ func acceptsBare(t targets.Target) error {
 // openBare makes a runner on a simulated board without an operating system, with instructions as
 // costs.
 func openBare(_ context.Context, _, _ string, t targets.Target, _ Options) (Runner, error) {
-	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name}, nil
+	return countInstructions(t), nil
+}
+
+// countInstructions makes a runner with executed instructions as costs.
+func countInstructions(t targets.Target) Runner {
+	return &simulated{records.Machine{CPU: t.CPU, Simulated: true}, records.Instructions, t.Name}
 }
 
 func (q *simulated) Machine() records.Machine { return q.machine }

@@ -43,6 +43,12 @@ func Script() string {
 		fmt.Sprint(abi.Claims), "SEAL_BYTES", fmt.Sprint(1+container.SealSize)).Replace(runFile)
 }
 
+// Flags is the head of scripts for Node that want relaxed SIMD: it sets flags of V8 where they are
+// needed.
+//
+//go:embed flags.js
+var Flags string
+
 // Worker is the script of another thread.
 //
 //go:embed worker.js

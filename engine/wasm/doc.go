@@ -13,11 +13,14 @@ const Arch = "wasm32"
 
 // Machine is the virtual machine that runs code with some CPU features.
 func Machine(features []string) string {
-	if slices.Contains(features, "relaxed-simd") { // which wazero lacks
+	if needsNode(features) {
 		return "Node"
 	}
 	return "wazero"
 }
+
+// needsNode reports whether code has relaxed SIMD, which wazero lacks.
+func needsNode(features []string) bool { return slices.Contains(features, "relaxed-simd") }
 
 // ThreadsError says that a module has one thread, since its memory is its own.
 type ThreadsError struct{ Threads int }

@@ -59,7 +59,8 @@ func openInNode(path string, desc *describe.Artifact, threads int) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	script := strings.NewReplacer("RUN", web.Script(), "WORKER", strconv.Quote(web.Worker)).Replace(nodeText)
+	script := strings.NewReplacer("RUN", web.Script(), "FLAGS", web.Flags, "WORKER",
+		strconv.Quote(web.Worker)).Replace(nodeText)
 	start := "import('data:text/javascript," + url.PathEscape(script) + "')"
 	life, kill := context.WithCancel(context.Background())
 	n := &node{name: desc.Name, kill: kill,

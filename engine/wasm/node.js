@@ -1,17 +1,13 @@
 // Runs a module in Node: node -e ... MODULE THREADS. An order is two numbers of 32 bits, the stages from one to before
 // the other, and all memory. The answer is the nanoseconds that they took, their status, each in 64 bits, and all memory.
 import fs from "node:fs";
-import v8 from "node:v8";
 
 RUN
 process.on("uncaughtException", error => {
   fs.writeSync(2, error.message);
   process.exit(1);
 });
-if (parseInt(process.versions.v8) < 12) { // relaxed SIMD is an experiment there, and Liftoff gets dot products wrong
-  v8.setFlagsFromString("--experimental-wasm-relaxed-simd");
-  v8.setFlagsFromString("--no-liftoff");
-}
+FLAGS
 const [path, threads] = process.argv.slice(1);
 const worker = new URL("data:text/javascript," + encodeURIComponent(WORKER));
 const startWorker = (message, tell) => startInNode(worker, message, tell);

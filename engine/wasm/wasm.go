@@ -49,7 +49,7 @@ func Open(path string, threads int, stoppable bool) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if Machine(desc.Features) == "Node" {
+	if needsNode(desc.Features) {
 		return openInNode(path, desc, threads)
 	}
 	code, err := os.ReadFile(path)

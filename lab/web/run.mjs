@@ -2,12 +2,8 @@
 // in milliseconds.
 import path from "node:path";
 import {pathToFileURL} from "node:url";
-import v8 from "node:v8";
 
-if (parseInt(process.versions.v8) < 12) { // relaxed SIMD is an experiment there, and Liftoff gets dot products wrong
-  v8.setFlagsFromString("--experimental-wasm-relaxed-simd");
-  v8.setFlagsFromString("--no-liftoff");
-}
+FLAGS
 const [rounds, own, model] = process.argv.slice(2);
 const {load} = await import(pathToFileURL(path.resolve(own, "index.js")));
 const net = await load();

@@ -20,6 +20,7 @@ import (
 
 	"ripc"
 	"ripc/codegen"
+	packages "ripc/codegen/web"
 	"ripc/internal/stop"
 	"ripc/internal/tools"
 	"ripc/lab/figures"
@@ -39,10 +40,13 @@ const (
 	native = "x86-64"
 )
 
-// script measures in Node.
+// runFile measures in Node.
 //
 //go:embed run.mjs
-var script string
+var runFile string
+
+// script is runFile with the flags of other scripts for Node.
+func script() []byte { return []byte(strings.Replace(runFile, "FLAGS", packages.Flags, 1)) }
 
 // subjects returns the models by the names of their rows.
 func subjects() [][2]string {
@@ -130,7 +134,7 @@ func (r *runner) measure(ctx context.Context, model string) (_ []figures.Figure,
 	own := filepath.Join(dir, strings.TrimSuffix(filepath.Base(model), ".json"))
 	stop.Check(unpack(c.Files[codegen.NPM], own))
 	run := filepath.Join(dir, "run.mjs")
-	stop.Check(os.WriteFile(run, []byte(script), 0o644))
+	stop.Check(os.WriteFile(run, script(), 0o644))
 	args := []string{run, "20", filepath.Join(own, "package")}
 	if r.hasPeer {
 		onnx := filepath.Join(dir, "float.onnx")

@@ -25,7 +25,7 @@ func TestScript(t *testing.T) {
 	need.OK(t, err)
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run.mjs")
-	if err := os.WriteFile(run, []byte(script), 0o600); err != nil {
+	if err := os.WriteFile(run, script(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := unpack(c.Files[codegen.NPM], dir); err != nil {

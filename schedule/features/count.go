@@ -240,7 +240,8 @@ func (k *kernel) move(s *site, a *access, vector uint64, lanes int) {
 	}
 	a.trips = product(s.path, depend)
 	if !a.store && a.size == nil {
-		a.trips *= a.distinct(s.written)
+		a.share = a.distinct(s.written)
+		a.trips *= a.share
 	}
 	if a.buf.kept {
 		return
@@ -384,8 +385,8 @@ type value struct {
 	share  float64
 }
 
-// with is a value of an expression of both, in which loops at some depths are written out.
-func (v value) with(o value, written uint64) value {
+// combine is the value of an expression of both, in which loops at some depths are written out.
+func (v value) combine(o value, written uint64) value {
 	share := 1.0
 	switch {
 	case o.depths&written == 0 || v == o:
@@ -402,9 +403,9 @@ func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir
 		return v
 	}
 	v := value{share: 1}
-	of := func(parts ...ir.Expr) {
+	visit := func(parts ...ir.Expr) {
 		for _, p := range parts {
-			v = k.value(s, p, vector, lanes, seen).with(v, s.written)
+			v = k.value(s, p, vector, lanes, seen).combine(v, s.written)
 		}
 	}
 	operate := func(op int, t ir.Type) { k.operate(s, op, t, v, vector, lanes) }
@@ -417,30 +418,30 @@ func (k *kernel) value(s *site, e ir.Expr, vector uint64, lanes int, seen map[ir
 		}
 	case *ir.Load:
 		a := &k.all[s.loads[e]]
-		v = value{a.depend, a.distinct(s.written)}
+		v = value{a.depend, a.share}
 		if e.Idx == nil || a.buf.local { // it may change from one iteration to the next
 			v.depths |= outer(s.path)
 		}
 	case *ir.Binary:
-		of(e.A, e.B)
+		visit(e.A, e.B)
 		operate(binaryKind(e.Op), e.A.Type())
 	case *ir.Unary:
-		of(e.A)
+		visit(e.A)
 		operate(unaryKind(e.Op), e.Type())
 	case *ir.Select:
-		of(e.Cond, e.A, e.B)
+		visit(e.Cond, e.A, e.B)
 		operate(opCompare, e.Type())
 	case *ir.Cast:
-		of(e.A)
+		visit(e.A)
 		t := e.T
 		if e.A.Type().Bits() > t.Bits() {
 			t = e.A.Type()
 		}
 		operate(opCast, t)
 	case *ir.Bitcast:
-		of(e.A)
+		visit(e.A)
 	case *ir.Fma:
-		of(e.A, e.B, e.C)
+		visit(e.A, e.B, e.C)
 		operate(opFma, ir.F32)
 	}
 	seen[e] = v

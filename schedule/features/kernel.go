@@ -94,6 +94,7 @@ type access struct {
 	path   []*node
 	depend uint64 // depths that the address depends on
 	width  float64
+	share  float64 // of a load: see distinct
 	trips  float64 // how often it is executed, lanes together
 }
 
