@@ -30,9 +30,9 @@ have_llvm_bin() {
 }
 
 have_qemu() {
-	local arch
-	for arch in aarch64 arm x86_64 riscv64 loongarch64; do
-		[ "$arch" = "$(uname -m)" ] || command -v "qemu-$arch" || command -v "qemu-$arch-static" || return 1
+	local program
+	for program in $(sed -n 's/.* Qemu: "\(qemu-[a-z0-9_]*\)".*/\1/p' "$(dirname "$0")/../targets/guests/guests.go"); do
+		[ "$program" = "qemu-$(uname -m)" ] || command -v "$program" || command -v "$program-static" || return 1
 	done
 }
 
