@@ -43,7 +43,7 @@ have_sshd() { with_sbin command -v sshd && command -v ssh; }
 have_opencl() { have_library libOpenCL.so.1 && ls /etc/OpenCL/vendors/*.icd && [ -e /usr/include/CL/cl.h ]; }
 have_cc() { command -v cc && command -v c++; }
 
-node=20 # the oldest version with relaxed SIMD as ripc uses it
+node=$(sed -n 's/^const oldestNode = //p' "$(dirname "$0")/../internal/tools/tools.go")
 have_node() { [[ $(node --version) =~ ^v([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge "$node" ]; }
 
 # offered PACKAGE: does apt know a version of it?
