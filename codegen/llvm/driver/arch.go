@@ -124,11 +124,11 @@ func archs(name string) (arch, bool) {
 `,
 			Leave: `  call void asm sideeffect "fscsr $0", "r,~{memory}"(i64 %fcsr)
 `,
-			Pause:  `call void asm sideeffect ".4byte 0x0100000f", "~{memory}"()`, // pause, a hint of Zihintpause
-			Spins:  20000,
+			Pause: `call void asm sideeffect ".4byte 0x0100000f", "~{memory}"()`, // pause, a hint of Zihintpause
+			Spins: 20000,
 			system: system{"ecall", []string{"x10", "x17", "x10", "x11", "x12", "x13", "x14"}, "", "i64",
 				commonNumbers()},
-			base:   "riscv64", cpu: "riscv", bits: bitsRISCV(),
+			base: "riscv64", cpu: "riscv", bits: bitsRISCV(),
 			unsure: map[string]string{"hwprobe": "%hwprobe.answer"},
 		}, true
 	case "loongarch64":
@@ -139,11 +139,11 @@ func archs(name string) (arch, bool) {
 `,
 			Leave: `  call void asm sideeffect "movgr2fcsr $$fcsr0, $0", "r,~{memory}"(i64 %fcsr)
 `,
-			Pause:  `call void asm sideeffect "nop", "~{memory}"()`,
-			Spins:  100000,
+			Pause: `call void asm sideeffect "nop", "~{memory}"()`,
+			Spins: 100000,
 			system: system{"syscall 0", []string{"$r4", "$r11", "$r4", "$r5", "$r6", "$r7"}, "", "i64",
 				commonNumbers()},
-			base:   "loongarch64", cpu: "linux", // floats of both widths are one bit of Linux's (asm/hwcap.h)
+			base: "loongarch64", cpu: "linux", // floats of both widths are one bit of Linux's (asm/hwcap.h)
 			bits: map[string][]bit{"ual": {{"hwcap", 2}}, "f": {{"hwcap", 3}}, "d": {{"hwcap", 3}}},
 		}, true
 	case "wasm32":

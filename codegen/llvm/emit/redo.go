@@ -13,6 +13,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 )
@@ -100,8 +101,9 @@ func (e *emitter) scanBits() {
 	if !tiles {
 		return
 	}
+	const scans = 2
 	p, n := e.floats.FewBits(e.f)
-	if n < 1 {
+	if n < 1 || (codegen.Grains{}).Flushes(e.f.Body) <= scans*p.Elems() { // there is less to compute than to read
 		return
 	}
 	most := val{t: ir.U32, v: e.scan(p, ir.Max, func(x val) value.Value {
@@ -162,35 +164,36 @@ func (e *emitter) redo(tile ir.Stmt) {
 // keepSums ends an iteration of a loop in a tile. If it has more sums than registers, they stay in
 // memory, where conversions to double take them. LLVM would load, split and spill them.
 func (e *emitter) keepSums(body ir.Stmt) {
-	n, buf := sumsOf(body)
-	if e.ties == nil || n*ir.F32.Bits() <= e.target.Registers*e.target.VectorBits {
+	sums := map[string]bool{}
+	if e.ties == nil || countSums(body, sums)*ir.F32.Bits() <= e.target.Registers*e.target.VectorBits {
 		return
 	}
 	memory := llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Void, opaquePtr{})), "", "r,~{memory}")
 	memory.SideEffect = true
-	e.b().NewCall(memory, e.bufs[buf].base)
+	for _, buf := range slices.Sorted(maps.Keys(sums)) {
+		e.b().NewCall(memory, e.bufs[buf].base)
+	}
 }
 
-// sumsOf counts the multiply-adds of s in lanes and unrolled loops. It returns the buffer of one.
-func sumsOf(s ir.Stmt) (n int, buf string) {
+// countSums counts the multiply-adds of s in lanes and unrolled loops, and adds their buffers to
+// sums.
+func countSums(s ir.Stmt, sums map[string]bool) (n int) {
 	switch s := s.(type) {
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			if more, b := sumsOf(t); more > 0 {
-				n, buf = n+more, b
-			}
+			n += countSums(t, sums)
 		}
 	case *ir.For:
 		if s.Kind == ir.Unroll || s.Kind == ir.Vectorize {
-			n, buf = sumsOf(s.Body)
-			return n * s.Extent, buf
+			n = countSums(s.Body, sums) * s.Extent
 		}
 	case *ir.Store:
 		if _, ok := s.Val.(*ir.Fma); ok {
-			return 1, s.Buf
+			sums[s.Buf] = true
+			return 1
 		}
 	}
-	return n, buf
+	return n
 }
 
 // rolled is s without unrolled loops.
