@@ -103,15 +103,21 @@ func TestRedone(t *testing.T) {
 	const rows, depth, lanes = 3, 30, 16
 	x, xp, w, y, acc, redone := buf("x", ir.F32, rows, depth), buf("xp", ir.F32, rows, depth), buf("w", ir.F32, depth, lanes), buf("y", ir.F32, rows, lanes), buf("acc", ir.F32, lanes), buf("redone", ir.U32, 1)
 	vl := ir.V("l")
-	tiles := func(x ir.Buffer) *ir.Func {
+	tiles := func(x ir.Buffer, epilogue ir.Stmt) *ir.Func {
 		return &ir.Func{Name: "tiles", Params: []ir.Param{in(x), in(w), out(y), out(redone)}, Body: ir.Seq(set(redone, ir.Const(ir.U32, 0), ir.Int(0)), &ir.Alloc{Buf: xp, Body: ir.Seq(
 			loop(ir.Serial, "h", rows, loop(ir.Serial, "v", depth, set(xp, ir.At(x, ir.V("h"), ir.V("v")), ir.V("h"), ir.V("v")))),
 			loop(ir.Serial, "i", rows, &ir.Alloc{Buf: acc, Body: ir.Seq(
 				loop(ir.Vectorize, "l", lanes, set(acc, ir.Float(0), vl)),
 				loop(ir.Serial, "k", depth, loop(ir.Vectorize, "l.1", lanes, set(acc, &ir.Fma{A: ir.At(xp, vi, vk), B: ir.At(w, vk, ir.V("l.1")), C: ir.At(acc, ir.V("l.1"))}, ir.V("l.1")))),
-				loop(ir.Vectorize, "l.2", lanes, set(y, ir.At(acc, ir.V("l.2")), vi, ir.V("l.2"))))}))})}
+				epilogue)}))})}
 	}
-	f := tiles(x)
+	l2, scaled := ir.V("l.2"), buf("scaled", ir.F32, lanes)
+	leave := loop(ir.Vectorize, "l.2", lanes, set(y, ir.At(acc, l2), vi, l2))
+	f := tiles(x, leave)
+	// A scope inside the tile, with few of its multiply-adds, is no tile of its own.
+	scoped := tiles(x, &ir.Alloc{Buf: scaled, Body: loop(ir.Vectorize, "l.2", lanes, ir.Seq(
+		set(scaled, &ir.Fma{A: ir.At(acc, l2), B: ir.Float(1), C: ir.Float(0)}, l2), set(y, ir.At(scaled, l2), vi, l2)))})
+	scoped.Name = "scoped"
 	r := rand.New(rand.NewPCG(1, 2))
 	weights := make([]byte, w.Bytes())
 	for i := range depth * lanes {
@@ -132,7 +138,7 @@ func TestRedone(t *testing.T) {
 		t.Skip("all code of this machine has fused multiply-adds")
 	}
 	for _, tg := range unfused {
-		few, err := kernelWith(tiles(buf("x", ir.F32, 2*rows*lanes, depth)), "few", tg, codegen.NewFloats(p))
+		few, err := kernelWith(tiles(buf("x", ir.F32, 2*rows*lanes, depth), leave), "few", tg, codegen.NewFloats(p))
 		if err != nil || bytes.Contains(few.LL, []byte("\nscan")) {
 			t.Errorf("%s, %v: inputs are read twice that few multiply-adds read", tg.Name, err)
 		}
@@ -140,27 +146,29 @@ func TestRedone(t *testing.T) {
 			m, err := kernelWith(f, symbol, tg, codegen.NewFloats(p))
 			m.LL = again.ReplaceAll(m.LL, []byte("$0\n\t%n$1 = load i32, ptr %redone\n\t%more$1 = add i32 %n$1, 1\n\tstore i32 %more$1, ptr %redone"))
 			return m, err
-		}, f)
+		}, f, scoped)
 		for _, c := range []struct {
 			name   string
+			f      *ir.Func
 			redone uint32
 			pixel  func(k int) float32
 		}{
-			{"k/256", 0, func(int) float32 { return float32(r.IntN(256)) / 256 }},
-			{"bytes", 0, func(int) float32 { return float32(r.IntN(256)) }},
-			{"k/128 - 1", 0, func(int) float32 { return float32(r.IntN(256))/128 - 1 }},
-			{"large numbers", 0, func(int) float32 { return float32(r.IntN(256)) * 0x1p30 }},
-			{"larger numbers", rows, func(int) float32 { return float32(r.IntN(256)) * 0x1p60 }},
-			{"0 and 1 among others", 0, func(k int) float32 { return []float32{0, 1, 1. / 3, 0.7, -0.1}[(k+r.IntN(2))%5] }},
-			{"a tie that is none", rows, func(k int) float32 { return []float32{1, 0x1p-24 * (1 + 0x1p-23), 0}[min(k, 2)] }},
-			{"ties, and an infinity", rows, func(k int) float32 { return []float32{3, 5, float32(math.Inf(1))}[min(k, 2)] }},
+			{"k/256", f, 0, func(int) float32 { return float32(r.IntN(256)) / 256 }},
+			{"bytes", f, 0, func(int) float32 { return float32(r.IntN(256)) }},
+			{"k/128 - 1", f, 0, func(int) float32 { return float32(r.IntN(256))/128 - 1 }},
+			{"large numbers", f, 0, func(int) float32 { return float32(r.IntN(256)) * 0x1p30 }},
+			{"larger numbers", f, rows, func(int) float32 { return float32(r.IntN(256)) * 0x1p60 }},
+			{"0 and 1 among others", f, 0, func(k int) float32 { return []float32{0, 1, 1. / 3, 0.7, -0.1}[(k+r.IntN(2))%5] }},
+			{"a tie that is none", f, rows, func(k int) float32 { return []float32{1, 0x1p-24 * (1 + 0x1p-23), 0}[min(k, 2)] }},
+			{"ties, and an infinity", f, rows, func(k int) float32 { return []float32{3, 5, float32(math.Inf(1))}[min(k, 2)] }},
+			{"a tie beside a scope", scoped, rows, func(k int) float32 { return []float32{1, 0x1p-24 * (1 + 0x1p-23), 0}[min(k, 2)] }},
 		} {
 			args := [][]byte{make([]byte, x.Bytes()), weights, make([]byte, y.Bytes()), make([]byte, 4)}
 			for i := range rows * depth {
 				binary.LittleEndian.PutUint32(args[0][4*i:], math.Float32bits(c.pixel(i%depth)))
 			}
-			want := interpret(t, f, args)
-			lib.run(t, f.Name, 1, args)
+			want := interpret(t, c.f, args)
+			lib.run(t, c.f.Name, 1, args)
 			if d := difftest.Diff(want[2], args[2], y); d != "" {
 				t.Errorf("%s, %s: %s", tg.Name, c.name, d)
 			}

@@ -26,19 +26,16 @@ import (
 const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
-// no such scope inside, and reads nothing that it leaves but words that it sets before it puts bits
-// in.
+// most of them in no such scope inside, and reads nothing that it leaves but words that it sets
+// before it puts bits in.
 func (e *emitter) redoes(s *ir.Alloc) bool {
 	if e.facts.Fuses || e.ties != nil || e.seldom || e.lanes > 0 || !s.Buf.Type.IsFloat() {
 		return false
 	}
-	own, changes, fuses := map[string]bool{}, e.f.Changes(s), false
+	own, changes := map[string]bool{}, e.f.Changes(s)
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Alloc:
-			if t != s && e.redoes(t) {
-				return false
-			}
 			own[t.Buf.Name] = true
 		case *ir.Call:
 			return false
@@ -48,17 +45,36 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 			}
 		}
 	}
-	for x := range ir.Nodes(s) {
-		switch x := x.(type) {
-		case *ir.Fma:
-			fuses = true
-		case *ir.Load:
-			if changes[x.Buf] && !own[x.Buf] {
-				return false
-			}
+	for x := range ir.NodesOf[*ir.Load](s) {
+		if changes[x.Buf] && !own[x.Buf] {
+			return false
 		}
 	}
-	return fuses && setsFirst(s, own, map[string]bool{})
+	all := countFused(s.Body, func(*ir.Alloc) bool { return false })
+	return 2*countFused(s.Body, e.redoes) > all && setsFirst(s, own, map[string]bool{})
+}
+
+// countFused counts the multiply-adds of s, one for each iteration, but of scopes that it skips.
+func countFused(s ir.Stmt, skips func(*ir.Alloc) bool) (n int) {
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			n += countFused(t, skips)
+		}
+	case *ir.For:
+		return s.Extent * countFused(s.Body, skips)
+	case *ir.If:
+		return countFused(s.Then, skips) + countFused(s.Else, skips)
+	case *ir.Alloc:
+		if !skips(s) {
+			return countFused(s.Body, skips)
+		}
+	case *ir.Store:
+		for range ir.NodesOf[*ir.Fma](s) {
+			n++
+		}
+	}
+	return n
 }
 
 // setsFirst reports whether s sets each element, but of its own buffers, before it changes it: set
