@@ -12,6 +12,26 @@ import (
 	"ripc/targets"
 )
 
+// language is that of the kernels of an architecture.
+type language struct {
+	kind   Kind   // of a file with kernels alone
+	header string // template of the C header for programs that launch them; "" if there is none
+}
+
+// languageOf returns the language of t's kernels, the zero one for CPUs.
+func languageOf(t targets.Target) language {
+	return map[string]language{container.OpenCL: {CL, openclText}, container.PTX: {kind: PTX},
+		container.WebGPU: {kind: WGSL}}[t.Arch]
+}
+
+// AcceptKernels fails with *TargetError, for a reason, unless t's kernels are of kind k.
+func AcceptKernels(backend string, k Kind, t targets.Target, reason string) error {
+	if languageOf(t).kind != k {
+		return &TargetError{Backend: backend, Target: t.Name, Reason: reason}
+	}
+	return nil
+}
+
 // DeviceKernel is the kernel of f, which has launches, with its scratch. It fails with *ir.Error as
 // CheckBlocks does.
 func DeviceKernel(f *ir.Func, symbol string, t targets.Target, text []byte,
@@ -60,10 +80,9 @@ func CheckBlock(f *ir.Func, t targets.Target, threads, shared int) error {
 	return nil
 }
 
-// DeviceFiles makes the files of kinds of a device's kernels: their text, which is of kind text, or
-// bundles.
-func (m *Image) DeviceFiles(kinds []Kind, text Kind, kernels []byte) (map[Kind][]byte, error) {
-	files := map[Kind][]byte{}
+// DeviceFiles makes the files of kinds of a device's kernels: their text, or bundles.
+func (m *Image) DeviceFiles(kinds []Kind, kernels []byte) (map[Kind][]byte, error) {
+	files, text := map[Kind][]byte{}, languageOf(m.Target).kind
 	for _, k := range kinds {
 		if files[k] = kernels; k == text {
 			continue

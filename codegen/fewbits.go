@@ -90,6 +90,9 @@ func (s *sums) stmt(t ir.Stmt) bool {
 		defer func() { s.loops = s.loops[:len(s.loops)-1] }()
 		return s.stmt(t.Body)
 	case *ir.If:
+		for range ir.ExprsOf[*ir.Fma](t.Cond) {
+			return false
+		}
 		return s.stmt(t.Then) && (t.Else == nil || s.stmt(t.Else))
 	case *ir.Alloc:
 		s.scopes[t.Buf.Name] = scope{t.Buf.Shape, len(s.loops)}

@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/binary"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"text/template"
 
 	"ripc/internal/abi"
-	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/runtime/describe"
 )
@@ -67,10 +67,7 @@ var openclText string
 
 // HeaderText is the C header of the artifact.
 func (m *Image) HeaderText() []byte {
-	if m.Target.Arch == container.OpenCL {
-		return m.wrapper(openclText, m.ABI)
-	}
-	return m.header(m.ABI)
+	return m.wrapper(cmp.Or(languageOf(m.Target).header, headerText), m.ABI)
 }
 
 // WriteWords writes an array of C of little-endian words. declaration has a %d for their number.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"ripc/internal/container"
 	"ripc/targets"
 )
 
@@ -58,7 +57,7 @@ func (k Kind) OfAll() bool { return k == Header || k == Plus || k == Rust || k =
 
 // suits reports whether code for t has functions for a file of kind k, one that Build makes.
 func (k Kind) suits(t targets.Target) bool {
-	return k == Ripir || !t.IsDevice() || k == Header && t.Arch == container.OpenCL
+	return k == Ripir || !t.IsDevice() || k == Header && languageOf(t).header != ""
 }
 
 // KindError says that no back end makes a kind of file.

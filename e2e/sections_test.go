@@ -123,7 +123,7 @@ func boardTable() string {
 			continue
 		}
 		cpu, _, _ := strings.Cut(m.QemuCPU, ",") // its extensions are those of the board
-		system, here, speed := map[string]string{"aarch64": "aarch64", "arm": "armv7l", "riscv64": "riscv64", "loongarch64": "loongarch64", "x86_64": "x86_64"}[m.Arch], "", ""
+		system, here, speed := cmp.Or(map[string]string{"arm": "armv7l"}[m.Arch], m.Arch), "", ""
 		board, simulated := boards.Of(m.Name)
 		r, known := rows.Of(m)
 		switch {

@@ -251,12 +251,14 @@ await show("unloaded", async () => {
 await show("no worker", () => load(2, at => fs.rmSync(at("worker.js"))));
 await show("a worker's start", () => load(3, edit("tell(\"\")", "throw new Error('broken')")));
 await show("a worker's trap", async () => twice(await load(3, edit("...args", "...args.with(2, -65536)"))));
-await show("a worker's end", async () => {
+await show("the workers' end", async () => {
   const net = await load(3);
   net.run();
   await started.terminate();
   net.run();
 });
+for (const run of [0, 3]) await show("a worker's end in run " + run, async () =>
+  often(await load(3, edit("...args", "...(run === " + run + " && args[3] === 2 ? process.exit() : args)"))));
 `
 
 // TestPackageFaults: a package falls back with a warning, and only where a module is refused. After close or an error in a
@@ -270,8 +272,9 @@ func TestPackageFaults(t *testing.T) {
 	lines := strings.Split(got, "\n")
 	for i, want := range []string{"missing: ENOENT", "damaged: wasm32; warned: the module wasm32-relaxed is refused: WebAssembly.compile()",
 		"both damaged: WebAssembly.compile()", "closed, 1: digits: closed", "closed, 3: digits: closed", "unloaded: digits: " + trap,
-		"no worker: digits: thread 1: Error: Cannot find module", "a worker's start: digits: thread 1: Error: broken",
-		"a worker's trap: digits: thread ", "a worker's end: digits: thread 2: it has ended"} {
+		"no worker: digits: Error: Cannot find module", "a worker's start: digits: thread ",
+		"a worker's trap: digits: thread ", "the workers' end: digits: its threads have ended",
+		"a worker's end in run 0: digits: thread 2: it has ended", "a worker's end in run 3: digits: thread 2: it has ended"} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("no line %q in\n%s", want, got)
 		}

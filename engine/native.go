@@ -62,48 +62,51 @@ func openSandboxed(path string, o Options) (Engine, error) {
 	return &native{o, Sandboxed, s.Description(), s, s.Close}, nil
 }
 
-// devices run the kernels of an architecture.
-type devices struct {
-	open func(path string) (*device.Session, error)
-	name func(features []string) (string, error) // of the one that open takes for a target with features
+// platform runs the code of an architecture that is no CPU's.
+type platform struct {
+	kind Kind
+	open func(path string, o Options) (Engine, error)
+	name func(features []string) (string, error) // of the device that open takes for a target with features
 }
 
-// devicesOf returns the devices of an architecture. ok is false for those of CPUs.
-func devicesOf(arch string) (d devices, ok bool) {
-	d, ok = map[string]devices{container.OpenCL: {opencl.Open, opencl.Name}, container.PTX: {cuda.Open, cuda.Name},
-		container.WebGPU: {webgpu.Open, webgpu.Name}}[arch]
-	return d, ok
+// platformOf returns the platform for an architecture. ok is false for those of CPUs.
+func platformOf(arch string) (p platform, ok bool) {
+	p, ok = map[string]platform{
+		wasm.Arch:        {kind: Sandboxed, open: openSandboxed},
+		container.OpenCL: {Device, openDevice(opencl.Open), opencl.Name},
+		container.PTX:    {Device, openDevice(cuda.Open), cuda.Name},
+		container.WebGPU: {Device, openDevice(webgpu.Open), webgpu.Name},
+	}[arch]
+	return p, ok
 }
 
 // DeviceName returns the name of the device on which Open runs kernels of a target with an
 // architecture and features. It fails with *device.MissingError if there is none.
 func DeviceName(target, arch string, features []string) (string, error) {
-	d, ok := devicesOf(arch)
-	if !ok {
+	p, _ := platformOf(arch)
+	if p.kind != Device {
 		return "", runtime.ErrPlatform
 	}
-	name, err := d.name(features)
+	name, err := p.name(features)
 	if err != nil {
 		return "", &device.MissingError{Target: target, Why: err.Error()}
 	}
 	return name, nil
 }
 
-// openDevice runs kernels. The threads are the device's own.
-func openDevice(path string, o Options) (Engine, error) {
-	if o.Threads != 1 {
-		return nil, &ThreadsError{Threads: o.Threads, Most: 1, Why: "kernels bring the threads of the device with them"}
+// openDevice runs kernels on the device that open opens. The threads are the device's own.
+func openDevice(open func(path string) (*device.Session, error)) func(path string, o Options) (Engine, error) {
+	return func(path string, o Options) (Engine, error) {
+		if o.Threads != 1 {
+			return nil, &ThreadsError{Threads: o.Threads, Most: 1,
+				Why: "kernels bring the threads of the device with them"}
+		}
+		s, err := open(path)
+		if err != nil {
+			return nil, err
+		}
+		return &native{o, Device, s.Description(), s, s.Close}, nil
 	}
-	d, err := runtime.ReadDescription(path)
-	if err != nil {
-		return nil, err
-	}
-	by, _ := devicesOf(d.Arch)
-	s, err := by.open(path)
-	if err != nil {
-		return nil, err
-	}
-	return &native{o, Device, s.Description(), s, s.Close}, nil
 }
 
 func (n *native) Describe() *describe.Artifact { return n.d }

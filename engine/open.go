@@ -20,13 +20,10 @@ func Choose(arch string, features []string, o Options) Kind {
 	if o.Elsewhere != nil {
 		return Remote
 	}
-	if arch == wasm.Arch {
-		return Sandboxed
+	if p, ok := platformOf(arch); ok {
+		return p.kind
 	}
-	if _, ok := devicesOf(arch); ok {
-		return Device
-	}
-	if o.Simulate || arch != runtime.HostArch() || runtime.CheckFeatures("", "", features) != nil &&
+	if o.Simulate || runtime.CheckArch("", arch) != nil || runtime.CheckFeatures("", "", features) != nil &&
 		simulate.Supports(arch) {
 		return Simulated
 	}
@@ -41,31 +38,21 @@ func VirtualMachine(arch string, features []string) string {
 	return wasm.Machine(features)
 }
 
-// machine runs the artifacts that it takes.
-type machine struct {
-	takes func(f container.File, d *describe.Artifact, o Options) bool
-	open  func(path string, o Options) (Engine, error)
-}
-
-// machines lists all of them. The first one that takes an artifact runs it, unless it fails with
-// runtime.ErrPlatform.
-func machines() []machine {
-	return []machine{
-		{func(_ container.File, _ *describe.Artifact, o Options) bool { return o.Elsewhere != nil }, openFar},
-		{func(f container.File, d *describe.Artifact, _ Options) bool {
-			_, ok := boards.Of(d.Target)
-			return ok && f.IsProgram() // code in C for a chip may have been compiled for other machines, too
-		}, openBoard},
-		{func(_ container.File, d *describe.Artifact, o Options) bool {
-			return Choose(d.Arch, d.Features, o) == Native
-		}, openNative},
-		{func(_ container.File, d *describe.Artifact, _ Options) bool { return d.Arch == wasm.Arch }, openSandboxed},
-		{func(_ container.File, d *describe.Artifact, _ Options) bool {
-			_, ok := devicesOf(d.Arch)
-			return ok
-		}, openDevice},
-		{func(container.File, *describe.Artifact, Options) bool { return true }, openSimulated},
+// opener returns the function that opens an artifact.
+func opener(f container.File, d *describe.Artifact, o Options) func(path string, o Options) (Engine, error) {
+	_, hasBoard := boards.Of(d.Target)
+	p, hasPlatform := platformOf(d.Arch)
+	switch {
+	case o.Elsewhere != nil:
+		return openFar
+	case hasBoard && f.IsProgram(): // code in C for a chip may have been compiled for other machines, too
+		return openBoard
+	case hasPlatform:
+		return p.open
+	case Choose(d.Arch, d.Features, o) == Native:
+		return openNative
 	}
+	return openSimulated
 }
 
 // Open makes the artifact at path ready to run: in this process if this machine can, else in
@@ -85,16 +72,12 @@ func Open(path string, o Options) (Engine, error) {
 	if o.Threads = cmp.Or(o.Threads, 1); o.Threads < 1 || o.Threads > abi.MaxThreads {
 		return nil, &ThreadsError{o.Threads, abi.MaxThreads, fmt.Sprintf("1 to %d are possible", abi.MaxThreads)}
 	}
-	var e Engine
-	for _, m := range machines() {
-		if !m.takes(f, d, o) {
-			continue
-		}
-		if e, err = m.open(path, o); !errors.Is(err, runtime.ErrPlatform) {
-			break
-		}
+	e, err := opener(f, d, o)(path, o)
+	if errors.Is(err, runtime.ErrPlatform) { // a static program cannot load code
+		e, err = openSimulated(path, o)
 	}
-	if err != nil && !o.Simulate && d.Arch == runtime.HostArch() && Choose(d.Arch, d.Features, o) == Simulated {
+	if err != nil && !o.Simulate && runtime.CheckArch(path, d.Arch) == nil &&
+		Choose(d.Arch, d.Features, o) == Simulated {
 		lacks := runtime.CheckFeatures(path, d.CPU, d.Features)
 		err = fmt.Errorf("%w; a simulator cannot run it either: %w", lacks, err)
 	}

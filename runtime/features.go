@@ -23,6 +23,14 @@ func HostFeatures() []string {
 	return out
 }
 
+// CheckArch returns nil if arch is this machine's architecture, or an *ArchError.
+func CheckArch(path, arch string) error {
+	if host := HostArch(); arch != host {
+		return &ArchError{Path: path, Got: arch, Host: host}
+	}
+	return nil
+}
+
 // CheckFeatures returns nil if this machine offers all features, or a *FeatureError that lists
 // those absent and those the loader does not know. Names that only tune ("prefer-...", "fast-...",
 // "slow-...") are passed over.

@@ -117,8 +117,8 @@ func linkName(path string, file *os.File) string {
 
 // checkMachine fails if this machine is not one that m was compiled for.
 func (m *Module) checkMachine() error {
-	if host := HostArch(); m.desc.Arch != host {
-		return &ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
+	if err := CheckArch(m.path, m.desc.Arch); err != nil {
+		return err
 	}
 	return CheckFeatures(m.path, m.desc.CPU, m.desc.Features)
 }

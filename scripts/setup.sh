@@ -30,9 +30,9 @@ have_llvm_bin() {
 }
 
 have_qemu() {
-	local arch
-	for arch in aarch64 arm x86_64 riscv64 loongarch64; do
-		[ "$arch" = "$(uname -m)" ] || command -v "qemu-$arch" || command -v "qemu-$arch-static" || return 1
+	local program
+	for program in $(sed -n 's/.* Qemu: "\(qemu-[a-z0-9_]*\)".*/\1/p' "$(dirname "$0")/../targets/guests/guests.go"); do
+		[ "$program" = "qemu-$(uname -m)" ] || command -v "$program" || command -v "$program-static" || return 1
 	done
 }
 
@@ -43,7 +43,7 @@ have_sshd() { with_sbin command -v sshd && command -v ssh; }
 have_opencl() { have_library libOpenCL.so.1 && ls /etc/OpenCL/vendors/*.icd && [ -e /usr/include/CL/cl.h ]; }
 have_cc() { command -v cc && command -v c++; }
 
-node=20 # the oldest version with relaxed SIMD as ripc uses it
+node=$(sed -n 's/^const oldestNode = //p' "$(dirname "$0")/../internal/tools/tools.go")
 have_node() { [[ $(node --version) =~ ^v([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge "$node" ]; }
 
 # offered PACKAGE: does apt know a version of it?

@@ -16,7 +16,6 @@ import (
 	"ripc/codegen"
 	"ripc/codegen/llvm/emit"
 	"ripc/codegen/llvm/toolchain"
-	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -39,10 +38,7 @@ func (Backend) Kinds() []codegen.Kind {
 
 // Accepts takes NVIDIA's GPUs.
 func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
-	if t.Arch != container.PTX {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "it is no GPU of NVIDIA's"}
-	}
-	return nil
+	return codegen.AcceptKernels(Name, codegen.PTX, t, "it is no GPU of NVIDIA's")
 }
 
 // separator divides the modules of a Func in codegen.Kernel.Text.
@@ -85,7 +81,7 @@ func (b Backend) Files(ctx context.Context, m *codegen.Image, kinds []codegen.Ki
 	if err != nil {
 		return nil, err
 	}
-	return m.DeviceFiles(kinds, codegen.PTX, ptx)
+	return m.DeviceFiles(kinds, ptx)
 }
 
 // assemble compiles all kernels of m, and joins them: the first one's head serves all.

@@ -14,7 +14,6 @@ import (
 
 	"ripc/codegen"
 	"ripc/codegen/clike"
-	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/targets"
 )
@@ -39,10 +38,7 @@ func (Backend) Kinds() []codegen.Kind {
 
 // Accepts takes the devices of OpenCL.
 func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
-	if t.Arch != container.OpenCL {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "it is no device of OpenCL"}
-	}
-	return nil
+	return codegen.AcceptKernels(Name, codegen.CL, t, "it is no device of OpenCL")
 }
 
 // Kernel makes OpenCL C of f, with its helpers before it. It fails with *ir.Error if a block takes
@@ -80,7 +76,7 @@ func (Backend) Files(_ context.Context, m *codegen.Image, kinds []codegen.Kind) 
 	text := []byte(head + prelude + u.HelperText() + kernels.String())
 	files, err := m.DeviceFiles(slices.DeleteFunc(slices.Clone(kinds), func(k codegen.Kind) bool {
 		return k == codegen.Source
-	}), codegen.CL, text)
+	}), text)
 	if slices.Contains(kinds, codegen.Source) {
 		files[codegen.Source] = source(m, text)
 	}

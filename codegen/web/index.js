@@ -11,14 +11,17 @@ async function read(file) {
   return answer.arrayBuffer();
 }
 
-async function startWorker(message, tell) {
+async function startWorkers(messages, tell) {
   const script = new URL("./worker.js", import.meta.url);
-  if (isNode) return startInNode(script, message, tell);
-  const worker = new Worker(script, {type: "module"});
-  worker.onmessage = event => tell(event.data);
-  worker.onerror = event => tell(event.message || `${script} cannot be loaded`);
-  worker.postMessage(message);
-  return worker;
+  if (isNode) return startInNode(script, messages, tell);
+  let starting = messages.length;
+  return messages.map(message => {
+    const worker = new Worker(script, {type: "module"});
+    worker.onmessage = ({data: why}) => { if (why || !--starting) tell(why); };
+    worker.onerror = event => tell(event.message || `${script} cannot be loaded`);
+    worker.postMessage(message);
+    return worker;
+  });
 }
 
 export const load = ({threads = 1} = {}) => {
@@ -29,5 +32,5 @@ export const load = ({threads = 1} = {}) => {
     console.warn("the page is not cross-origin isolated, so its networks have one thread");
     threads = 1;
   }
-  return open(targets.map(t => [t, () => read(threads > 1 ? `${t}.threads.wasm` : `${t}.wasm`)]), threads, startWorker);
+  return open(targets.map(t => [t, () => read(threads > 1 ? `${t}.threads.wasm` : `${t}.wasm`)]), threads, startWorkers);
 };

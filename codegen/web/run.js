@@ -15,16 +15,16 @@ const roundUp = n => Math.ceil(n / align) * align;
 class RefusedError extends Error {}
 
 // open starts the first module that this machine can run. Each is a name and a function that returns bytes, or a promise
-// of them. Modules for several threads import their memory. startWorker starts a worker by worker.js, with a message, and
-// calls a function once the worker waits for orders, or with the reason why it has ended.
-export async function open(modules, threads = 1, startWorker) {
+// of them. Modules for several threads import their memory. startWorkers starts a worker by worker.js for each message. It calls
+// a function with "" once all of them wait for orders, or with the reason why one has ended, and returns what ends them.
+export async function open(modules, threads = 1, startWorkers) {
   const [[target, read], ...others] = modules;
   try {
-    return await start(await read(), threads, startWorker);
+    return await start(await read(), threads, startWorkers);
   } catch (error) {
     if (!others.length || !(error instanceof WebAssembly.CompileError || error instanceof RefusedError)) throw error;
     console.warn(`the module ${target} is refused: ${error.message}`);
-    return open(others, threads, startWorker);
+    return open(others, threads, startWorkers);
   }
 }
 
@@ -48,7 +48,7 @@ function plan({inputs, outputs, arena_bytes, scratch_bytes}, base, threads) {
   return {...places, end};
 }
 
-async function start(bytes, threads, startWorker) {
+async function start(bytes, threads, startWorkers) {
   const module = await WebAssembly.compile(bytes);
   const section = WebAssembly.Module.customSections(module, ".ripc.describe")[0];
   const compressed = new Blob([section.slice(0, -sealBytes)]).stream();
@@ -75,7 +75,7 @@ async function start(bytes, threads, startWorker) {
     if (status !== 0) throw Object.assign(new Error(`${name}: status ${status}`), {status});
   };
   const args = [at.inputArray, at.outputArray, at.workspace, 0, threads, at.sync];
-  const team = await gather(module, memory, code, name, args, at, startWorker);
+  const team = await gather(module, memory, code, name, args, at, startWorkers);
   const stages = description.stages.length;
   const run = (first, last) => check(team.run(first, last));
   return {
@@ -91,22 +91,22 @@ async function start(bytes, threads, startWorker) {
   };
 }
 
-// startInNode starts a worker of Node by the script at a URL, as startWorker of open.
-export async function startInNode(url, message, tell) {
+// startInNode starts a worker of Node by the script at a URL, which starts those for the messages; as startWorkers of open.
+export async function startInNode(url, messages, tell) {
   const {Worker} = await import("node:worker_threads");
-  const worker = new Worker(url);
-  worker.on("error", error => tell(String(error))).on("exit", () => tell("it has ended")).on("message", why => {
-    worker.unref();
+  const watcher = new Worker(url);
+  watcher.on("error", error => tell(String(error))).on("exit", () => tell("its threads have ended")).on("message", why => {
+    watcher.unref();
     tell(why);
   });
-  worker.postMessage(message);
-  return worker;
+  watcher.postMessage(messages);
+  return [watcher];
 }
 
 // gather starts the other threads. Each waits for orders: the number of the run, its first and last stage, and how many
 // calls have returned. All calls of a run return before the next one begins, since they need equal arguments. A thread that
 // fails writes the reason behind its orders, and nothing runs any more.
-async function gather(module, memory, code, name, args, {orders, stacks, sync}, startWorker) {
+async function gather(module, memory, code, name, args, {orders, stacks, sync}, startWorkers) {
   const {buffer} = memory, reason = new Uint8Array(buffer, orders + 16, orderBytes - 16), workers = [];
   const words = (at, n) => new Int32Array(buffer, at, n), order = words(orders, 4);
   let called = 0, ended = "";
@@ -118,25 +118,26 @@ async function gather(module, memory, code, name, args, {orders, stacks, sync}, 
     if (reason[0]) end(new TextDecoder().decode(reason.slice(0, reason.indexOf(0))));
     if (ended) throw new Error(`${name}: ${ended}`);
   };
-  for (let tid = 1; tid < args[4]; tid++) await new Promise((done, fail) => {
+  const messages = Array.from({length: args[4] - 1}, (_, k) => ({module, memory, name, order, reason,
+    gate: words(sync + gateAt, 1), claims: words(sync + claimsAt, 1), stack: stacks + (k + 1) * page,
+    args: args.map((a, i) => i === 3 ? k + 1 : a)}));
+  if (messages.length) await new Promise((done, fail) => {
     const tell = why => {
       if (!why) return done();
-      end(`thread ${tid}: ${why}`);
+      end(why);
       fail(new Error(`${name}: ${ended}`));
     };
-    startWorker({module, memory, name, order, reason, gate: words(sync + gateAt, 1), claims: words(sync + claimsAt, 1),
-      stack: stacks + tid * page, args: args.map((a, k) => k === 3 ? tid : a)}, tell)
-      .then(w => workers.push(w), error => tell(String(error)));
+    startWorkers(messages, tell).then(all => workers.push(...all), error => tell(String(error)));
   });
   return {
     end,
     run(first, last) {
-      while (!ended && Atomics.load(order, 3) < called); // a page must not sleep
+      while (!ended && !Atomics.load(reason, 0) && Atomics.load(order, 3) < called); // a page must not sleep
       check();
       Atomics.store(order, 3, 0);
       order[1] = first;
       order[2] = last;
-      called = workers.length;
+      called = messages.length;
       Atomics.add(order, 0, 1);
       Atomics.notify(order, 0);
       let status;

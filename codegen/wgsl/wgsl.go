@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"ripc/codegen"
-	"ripc/internal/container"
 	"ripc/ir"
 	"ripc/ir/deps"
 	"ripc/runtime/describe"
@@ -38,10 +37,7 @@ func (Backend) Kinds() []codegen.Kind {
 
 // Accepts takes WebGPU.
 func (Backend) Accepts(t targets.Target, _ codegen.Kind) error {
-	if t.Arch != container.WebGPU {
-		return &codegen.TargetError{Backend: Name, Target: t.Name, Reason: "it is no device of WebGPU"}
-	}
-	return nil
+	return codegen.AcceptKernels(Name, codegen.WGSL, t, "it is no device of WebGPU")
 }
 
 // Kernel makes WGSL of f. It fails with *ir.Error if a block takes more threads or memory than t
@@ -72,7 +68,7 @@ func (Backend) Files(_ context.Context, m *codegen.Image, kinds []codegen.Kind) 
 	for _, name := range m.Order {
 		text = append(text, m.Kernels[name].Text...)
 	}
-	return m.DeviceFiles(kinds, codegen.WGSL, text)
+	return m.DeviceFiles(kinds, text)
 }
 
 // kernels writes the kernels of f, each for a launch, with names that begin with symbol. Argument i

@@ -192,8 +192,8 @@ func (m *Machine) findSimulator() error {
 // checkDirect checks that the artifact is of this machine.
 func (m *Machine) checkDirect() error {
 	var ok bool
-	if host := runtime.HostArch(); m.desc.Arch != host {
-		return &runtime.ArchError{Path: m.path, Got: m.desc.Arch, Host: host}
+	if err := runtime.CheckArch(m.path, m.desc.Arch); err != nil {
+		return err
 	}
 	if m.guest, ok = guests.Of(m.desc.Arch); !ok {
 		return &FileError{Path: m.path, Msg: "nothing runs artifacts for " + m.desc.Arch + " in a process of their own"}

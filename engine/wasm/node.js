@@ -10,8 +10,8 @@ process.on("uncaughtException", error => {
 FLAGS
 const [path, threads] = process.argv.slice(1);
 const worker = new URL("data:text/javascript," + encodeURIComponent(WORKER));
-const startWorker = (message, tell) => startInNode(worker, message, tell);
-const net = await open([[path, () => fs.readFileSync(path)]], Number(threads), startWorker);
+const startWorkers = (messages, tell) => startInNode(worker, messages, tell);
+const net = await open([[path, () => fs.readFileSync(path)]], Number(threads), startWorkers);
 const memory = [...net.inputs, ...net.outputs].map(t => t.data).concat(net.workspace);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 const transfer = (move, all) => {

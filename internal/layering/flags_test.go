@@ -5,10 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -36,35 +33,20 @@ func speakers() map[string]string {
 // TestNoFlags: a library's errors carry what they are about, and the command says which flag to change. A Go program that
 // uses the library has no flags.
 func TestNoFlags(t *testing.T) {
-	root := filepath.Join("..", "..")
 	used := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	visitCode(t, func(folder string) bool {
+		name := strings.TrimSuffix(folder, "/")
+		_, used[name] = speakers()[name]
+		return used[name]
+	}, func(name, text string) {
+		found, err := flagsIn(name, text)
 		if err != nil {
-			return err
+			t.Error(err)
 		}
-		name := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(path, root), string(filepath.Separator)))
-		if d.IsDir() {
-			if _, ok := speakers()[name]; ok {
-				used[name] = true
-				return fs.SkipDir
-			}
-			if base := d.Name(); name != "" && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin"}, base)) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		found, err := flagsIn(path)
 		for _, f := range found {
 			t.Errorf("%s:%s; say what is wrong, and let cmd/ripc say what to change (help in errors.go)", name, f)
 		}
-		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name := range speakers() {
 		if !used[name] {
 			t.Errorf("%s is no longer there", name)
@@ -73,9 +55,9 @@ func TestNoFlags(t *testing.T) {
 }
 
 // flagsIn lists the literals of a file that hold flags.
-func flagsIn(path string) ([]string, error) {
+func flagsIn(name, text string) ([]string, error) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, nil, 0)
+	f, err := parser.ParseFile(fset, name, text, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,13 @@
 package layering
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,10 +68,11 @@ func machines() map[string][]aMachine {
 	}
 }
 
-// TestNoMachines reads all files of the module but tests and examples.
-func TestNoMachines(t *testing.T) {
+// visitCode visits all files of the module but tests and examples. Of a folder that skips reports to be left out, with a slash at
+// the end, it visits none.
+func visitCode(t *testing.T, skips func(folder string) bool, visit func(name, text string)) {
+	t.Helper()
 	root := filepath.Join("..", "..")
-	used := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -77,11 +83,7 @@ func TestNoMachines(t *testing.T) {
 		}
 		name := filepath.ToSlash(rel)
 		if d.IsDir() {
-			if base := d.Name(); name != "." && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin"}, base)) {
-				return fs.SkipDir
-			}
-			if allowed, ok := machines()[name+"/"]; ok && allowed[0].text == "" {
-				used[name+"/"] = true
+			if base := d.Name(); name != "." && (strings.HasPrefix(base, ".") || slices.Contains([]string{"testdata", "examples", "build", "bin"}, base)) || skips(name+"/") {
 				return fs.SkipDir
 			}
 			return nil
@@ -90,30 +92,132 @@ func TestNoMachines(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var plain []string
-		for _, m := range machines()[name] {
-			used[name] = true
-			plain = append(plain, m.text)
-			if !strings.Contains(string(text), m.text) {
-				t.Errorf("%s: the exception %q is no longer there; take it out of internal/layering/machines_test.go", name, m.text)
-			}
-		}
-		found, err := machineWords().in(name, string(text), plain)
-		for _, f := range found {
-			t.Error(f)
+		if err == nil {
+			visit(name, string(text))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestNoMachines reads all files of the module but tests and examples.
+func TestNoMachines(t *testing.T) {
+	used := map[string]bool{}
+	visitCode(t, func(folder string) bool {
+		allowed, ok := machines()[folder]
+		used[folder] = ok
+		return ok && allowed[0].text == ""
+	}, func(name, text string) {
+		var plain []string
+		for _, m := range machines()[name] {
+			used[name] = true
+			plain = append(plain, m.text)
+			if !strings.Contains(text, m.text) {
+				t.Errorf("%s: the exception %q is no longer there; take it out of internal/layering/machines_test.go", name, m.text)
+			}
+		}
+		found, err := machineWords().in(name, text, plain)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, f := range found {
+			t.Error(f)
+		}
+	})
 	for name := range machines() {
 		if !used[name] {
 			t.Errorf("%s is no longer there; take it out of internal/layering/machines_test.go", name)
 		}
+	}
+}
+
+// TestNoArchitectures: what differs between architectures is a row, or a method of targets. Elsewhere code may compare the
+// architectures of two machines, but none with a name.
+func TestNoArchitectures(t *testing.T) {
+	visitCode(t, func(folder string) bool {
+		return slices.Contains([]string{"targets/", "codegen/llvm/driver/", "codegen/llvm/isa/", "codegen/llvm/rows/"}, folder)
+	}, func(name, text string) {
+		found, err := archNames(name, text)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, f := range found {
+			t.Errorf("%s: an architecture is compared with a name; make the difference a row of a table, or a method of targets.Target", f)
+		}
+	})
+}
+
+// archNames lists the places in a file's text where an architecture is compared with a literal or a constant.
+func archNames(name, text string) (found []string, err error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, text, 0)
+	if err != nil {
+		return nil, err
+	}
+	isPackage := map[string]bool{}
+	for _, i := range f.Imports {
+		isPackage[path.Base(strings.Trim(i.Path.Value, `"`))] = true
+	}
+	isArch := func(e ast.Expr) bool {
+		return regexp.MustCompile(`(?i)^(\w+\.)*(host)?arch(\(\))?$`).MatchString(types.ExprString(e))
+	}
+	isName := func(e ast.Expr) bool {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			return e.Value != `""`
+		case *ast.Ident:
+			return e.IsExported() || e.Obj != nil && e.Obj.Kind == ast.Con
+		case *ast.SelectorExpr:
+			x, ok := e.X.(*ast.Ident)
+			return ok && isPackage[x.Name]
+		}
+		return false
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		var compared []ast.Expr
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if n.Op == token.EQL || n.Op == token.NEQ {
+				compared = []ast.Expr{n.X, n.Y}
+			}
+		case *ast.SwitchStmt:
+			if n.Tag != nil {
+				compared = append(compared, n.Tag)
+				for _, c := range n.Body.List {
+					compared = append(compared, c.(*ast.CaseClause).List...)
+				}
+			}
+		}
+		if slices.ContainsFunc(compared, isArch) && slices.ContainsFunc(compared, isName) {
+			found = append(found, fset.Position(n.Pos()).String())
+		}
+		return true
+	})
+	return found, nil
+}
+
+func TestArchNames(t *testing.T) {
+	const text = `package p
+
+import "ripc/internal/container"
+
+const own = "a"
+
+func f(t, u struct{ Arch string }, arch string) bool {
+	switch t.Arch {
+	case "a":
+	}
+	return t.Arch == u.Arch || arch != cpu.Arch() || t.Arch == "" || kind == "a" ||
+		t.Arch == "a" ||
+		container.OpenCL != arch ||
+		runtime.HostArch() == own
+}
+`
+	found, err := archNames("p.go", text)
+	if want := []string{"p.go:8:2", "p.go:12:3", "p.go:13:3", "p.go:14:3"}; err != nil || !slices.Equal(found, want) {
+		t.Errorf("got %q, %v\nwant %q", found, err, want)
 	}
 }
 

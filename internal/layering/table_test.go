@@ -71,9 +71,9 @@ func Table() []Row {
 
 		{"codegen/clike", []string{"codegen", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets/isa"}, nil},
 		{"codegen/c99", []string{"codegen", "codegen/clike", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},
-		{"codegen/opencl", []string{"codegen", "codegen/clike", "internal/container", "ir", "runtime/describe", "targets"}, nil},
-		{"codegen/wgsl", []string{"codegen", "internal/container", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
-		{"codegen/cuda", []string{"caches", "codegen", "codegen/llvm/emit", "codegen/llvm/toolchain", "internal/container", "ir", "targets"}, nil},
+		{"codegen/opencl", []string{"codegen", "codegen/clike", "ir", "runtime/describe", "targets"}, nil},
+		{"codegen/wgsl", []string{"codegen", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
+		{"codegen/cuda", []string{"caches", "codegen", "codegen/llvm/emit", "codegen/llvm/toolchain", "ir", "targets"}, nil},
 		{"codegen", []string{"internal/abi", "internal/container", "internal/f32", "ir", "ir/arith", "ir/deps", "runtime/describe", "targets"}, nil},
 		{"codegen/board", []string{"codegen", "codegen/c99", "engine/bareboard", "ir", "targets", "targets/boards"}, nil},
 		{"codegen/llvm", []string{"caches", "codegen", "codegen/llvm/driver", "codegen/llvm/emit", "codegen/llvm/link", "codegen/llvm/rows", "codegen/llvm/toolchain", "codegen/web", "internal/abi", "internal/container", "internal/files", "ir", "runtime/describe", "targets"}, nil},

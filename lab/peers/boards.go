@@ -32,10 +32,9 @@ const arm64 = "arm64"
 // core has the numbers by which Linux names a core. XNNPACK chooses kernels by them.
 type core struct{ implementer, part int }
 
-// cores are the cores of boards, by targets.Target.CPU.
+// cores are the cores of boards that engines run on, by target.
 func cores() map[string]core {
-	return map[string]core{"cortex-a53": {0x41, 0xd03}, "cortex-a72": {0x41, 0xd08}, "cortex-a76": {0x41, 0xd0b},
-		"kryo": {0x51, 0x205}}
+	return map[string]core{"rpi3": {0x41, 0xd03}, "rpi4": {0x41, 0xd08}, "rpi5": {0x41, 0xd0b}, "pixel1": {0x51, 0x205}}
 }
 
 // boardCases are the subjects on each board, by the engines of boardEnv and by ripc on their files.
@@ -45,8 +44,8 @@ func (b *bench) boardCases() (all []task.Case, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := cores()[t.CPU]; !ok || t.Arch != "aarch64" {
-			return nil, fmt.Errorf("--board %s: no numbers of core %s in 64 bits are known; there are %s", name, t.CPU,
+		if _, ok := cores()[name]; !ok {
+			return nil, fmt.Errorf("--board %s: the numbers of its core are not known; there are %s", name,
 				strings.Join(slices.Sorted(maps.Keys(cores())), ", "))
 		}
 		for _, s := range subjects() {
@@ -143,7 +142,7 @@ func (b *bench) guestCommand(ctx context.Context, dir string, t targets.Target) 
 	counter := stop.Must(simulate.Counter(ctx, qemu))
 	base := stop.Must(filepath.Abs(b.dir))
 	arm, root := filepath.Join(base, arm64), filepath.Join(dir, "root")
-	c := cores()[t.CPU]
+	c := cores()[t.Name]
 	const cpus = "sys/devices/system/cpu"
 	for name, text := range map[string]string{
 		"count.so":                   string(counter),

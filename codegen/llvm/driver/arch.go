@@ -1,5 +1,10 @@
 package driver
 
+import (
+	"fmt"
+	"strings"
+)
+
 // arch is the text that differs between architectures.
 type arch struct {
 	Declare string // declarations
@@ -7,19 +12,15 @@ type arch struct {
 	Leave   string // brings back the saved ones
 	Pause   string // lets the other hardware thread run
 	Spins   int    // pauses, with a load each, that take about 200 microseconds
-	Yield   string // the system call sched_yield
-	Word    string // type of a register
-	// Futex is the system call futex with its number, as an instruction and its constraints. Its
-	// arguments are an address, an operation, a number, and no time limit.
-	Futex, FutexNumber string
+	system
 	// Wake and Sleep do so without a system call, at %gate, where threads share memory. Sleep
 	// returns at once if the word there is not %g.
 	Wake, Sleep string
 	// Awake says that thread 0 never sleeps: a web page must not, and its thread is that one.
 	Awake bool
 	base  string // the target with code for every Linux CPU of the architecture
-	// the body of NAME_cpu_ok, which looks at the words that features are bits of, and ends in
-	// "needs"
+	// cpu is the template, of cpu.ll, with the body of NAME_cpu_ok. It looks at the words that
+	// features are bits of, and ends in "needs".
 	cpu  string
 	bits map[string][]bit // by feature: all bits that must be set for it
 	// probe is a body for targets with a feature, which is compiled for the target itself.
@@ -27,6 +28,34 @@ type arch struct {
 	// unsure are words that the kernel may not tell, which are then all ones, with the answer for
 	// a CPU that lacks nothing.
 	unsure map[string]string
+}
+
+// system is how code calls Linux. The zero value stands for machines without it.
+type system struct {
+	instruction string
+	registers   []string // of the result, the number of the call, and its arguments
+	changed     string   // constraints of other registers that it changes
+	Word        string   // type of a register
+	numbers     map[string]int
+}
+
+// Call is the system call name. Arguments are words, or have their type before them.
+func (s system) Call(name string, args ...string) string {
+	constraints := "={" + strings.Join(s.registers[:2+len(args)], "},{") + "}," + s.changed + "~{memory}"
+	text := fmt.Sprintf("call %s asm sideeffect %q, %q(%s %d", s.Word, s.instruction, constraints, s.Word,
+		s.numbers[name])
+	for _, a := range args {
+		if !strings.Contains(a, " ") {
+			a = s.Word + " " + a
+		}
+		text += ", " + a
+	}
+	return text + ")"
+}
+
+// commonNumbers are those of architectures that came to Linux late (asm-generic/unistd.h).
+func commonNumbers() map[string]int {
+	return map[string]int{"openat": 56, "close": 57, "read": 63, "futex": 98, "sched_yield": 124, "riscv_hwprobe": 258}
 }
 
 // probe is a body of NAME_cpu_ok.
@@ -55,10 +84,9 @@ func archs(name string) (arch, bool) {
 			Leave: "  call void @llvm.x86.sse.ldmxcsr(ptr %csr)\n",
 			Pause: `call void asm sideeffect "pause", "~{memory}"()`,
 			Spins: 4000,
-			Yield: `call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)`,
-			Word:  "i64",
-			Futex: `"syscall", "={rax},{rax},{rdi},{rsi},{rdx},{r10},~{rcx},~{r11},~{memory}"`, FutexNumber: "202",
-			base: "x86-64", cpu: cpuX86(), bits: bitsX86(),
+			system: system{"syscall", []string{"rax", "rax", "rdi", "rsi", "rdx", "r10"}, "~{rcx},~{r11},", "i64",
+				map[string]int{"sched_yield": 24, "futex": 202}},
+			base: "x86-64", cpu: "x86", bits: bitsX86(),
 		}, true
 	case "aarch64":
 		return arch{
@@ -68,12 +96,10 @@ func archs(name string) (arch, bool) {
 `,
 			Leave: `  call void asm sideeffect "msr fpcr, $0", "r,~{memory}"(i64 %fpcr)
 `,
-			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
-			Spins: 40000,
-			Yield: `call i64 asm sideeffect "svc #0", "={x0},{x8},~{memory}"(i64 124)`,
-			Word:  "i64",
-			Futex: `"svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"`, FutexNumber: "98",
-			base: "generic-arm64", cpu: auxiliary("i64", callsARM64()), bits: bitsARM64(),
+			Pause:  `call void asm sideeffect "yield", "~{memory}"()`,
+			Spins:  40000,
+			system: system{"svc #0", []string{"x0", "x8", "x0", "x1", "x2", "x3"}, "", "i64", commonNumbers()},
+			base:   "generic-arm64", cpu: "linux", bits: bitsARM64(),
 		}, true
 	case "arm":
 		return arch{
@@ -86,10 +112,9 @@ func archs(name string) (arch, bool) {
 `,
 			Pause: `call void asm sideeffect "yield", "~{memory}"()`,
 			Spins: 20000,
-			Yield: `call i32 asm sideeffect "svc #0", "={r0},{r7},~{memory}"(i32 158)`,
-			Word:  "i32",
-			Futex: `"svc #0", "={r0},{r7},{r0},{r1},{r2},{r3},~{memory}"`, FutexNumber: "240",
-			base: "generic-armv7", cpu: auxiliary("i32", callsARM()), bits: bitsARM(),
+			system: system{"svc #0", []string{"r0", "r7", "r0", "r1", "r2", "r3"}, "", "i32",
+				map[string]int{"read": 3, "close": 6, "sched_yield": 158, "futex": 240, "openat": 322}},
+			base: "generic-armv7", cpu: "linux", bits: bitsARM(),
 		}, true
 	case "riscv64":
 		return arch{
@@ -101,10 +126,9 @@ func archs(name string) (arch, bool) {
 `,
 			Pause: `call void asm sideeffect ".4byte 0x0100000f", "~{memory}"()`, // pause, a hint of Zihintpause
 			Spins: 20000,
-			Yield: `call i64 asm sideeffect "ecall", "={x10},{x17},~{memory}"(i64 124)`,
-			Word:  "i64",
-			Futex: `"ecall", "={x10},{x17},{x10},{x11},{x12},{x13},~{memory}"`, FutexNumber: "98",
-			base: "riscv64", cpu: cpuBody("riscv", callsRISCV()), bits: bitsRISCV(),
+			system: system{"ecall", []string{"x10", "x17", "x10", "x11", "x12", "x13", "x14"}, "", "i64",
+				commonNumbers()},
+			base: "riscv64", cpu: "riscv", bits: bitsRISCV(),
 			unsure: map[string]string{"hwprobe": "%hwprobe.answer"},
 		}, true
 	case "loongarch64":
@@ -117,10 +141,10 @@ func archs(name string) (arch, bool) {
 `,
 			Pause: `call void asm sideeffect "nop", "~{memory}"()`,
 			Spins: 100000,
-			Yield: `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},~{memory}"(i64 124)`,
-			Word:  "i64",
-			Futex: `"syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},{$r7},~{memory}"`, FutexNumber: "98",
-			base: "loongarch64", cpu: auxiliary("i64", callsLoongArch()), bits: bitsLoongArch(),
+			system: system{"syscall 0", []string{"$r4", "$r11", "$r4", "$r5", "$r6", "$r7"}, "", "i64",
+				commonNumbers()},
+			base: "loongarch64", cpu: "linux", // floats of both widths are one bit of Linux's (asm/hwcap.h)
+			bits: map[string][]bit{"ual": {{"hwcap", 2}}, "f": {{"hwcap", 3}}, "d": {{"hwcap", 3}}},
 		}, true
 	case "wasm32":
 		// There is no float setting to change, and no feature to look for: a machine that lacks one
@@ -129,13 +153,12 @@ func archs(name string) (arch, bool) {
 			Declare: "declare i32 @llvm.wasm.memory.atomic.wait32(ptr, i32, i64)\n" +
 				"declare i32 @llvm.wasm.memory.atomic.notify(ptr, i32)\n",
 			Pause: `call void asm sideeffect "", "~{memory}"()`,
-			Yield: "add i32 0, 0",
 			Spins: 100000,
 			// A short sleep, since a virtual machine may be unable to stop a thread that sleeps.
 			Wake:  "  %woken = call i32 @llvm.wasm.memory.atomic.notify(ptr %gate, i32 -1)\n",
 			Sleep: "  %slept = call i32 @llvm.wasm.memory.atomic.wait32(ptr %gate, i32 %g, i64 10000000)\n",
 			Awake: true,
-			base:  "wasm32", cpu: "  br label %needs\n\nneeds:\n  %valid = add i64 0, -1\n",
+			base:  "wasm32", cpu: "wasm",
 			bits: map[string][]bit{"simd128": {{"valid", 0}}, "bulk-memory": {{"valid", 0}},
 				"nontrapping-fptoint": {{"valid", 0}}, "sign-ext": {{"valid", 0}}, "atomics": {{"valid", 0}},
 				"relaxed-simd": {{"valid", 0}}},

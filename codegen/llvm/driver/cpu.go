@@ -43,7 +43,7 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 			masks[b.word] |= 1 << b.n
 		}
 	}
-	body, declare := a.cpu, ""
+	body, declare := cpuBody(a), ""
 	if t.Has(a.probe.feature) {
 		base, body, declare = t, a.probe.cpu, a.probe.declare
 	}
@@ -68,17 +68,17 @@ func CPU(name string, t targets.Target) ([]byte, targets.Target, error) {
 var cpuText string
 
 // cpuBody is the body of NAME_cpu_ok by one of the templates of cpu.ll.
-func cpuBody(name string, c calls) string {
+func cpuBody(a arch) string {
 	t := template.Must(template.New("").Funcs(template.FuncMap{"cpuid": cpuid, "register": register}).Parse(cpuText))
 	var b strings.Builder
-	if err := t.ExecuteTemplate(&b, name, c); err != nil {
+	if err := t.ExecuteTemplate(&b, a.cpu, struct {
+		arch
+		OK, Unknown int
+	}{a, abi.CPUOK, abi.CPUUnknown}); err != nil {
 		panic("BUG: " + err.Error())
 	}
 	return b.String()
 }
-
-// cpuX86 has cpuid's registers as words of 64 bits, zero where the CPU has no such leaf, and xcr0.
-func cpuX86() string { return cpuBody("x86", calls{}) }
 
 // cpuid asks for a leaf.
 func cpuid(name string, leaf, sub int) string {
@@ -115,61 +115,6 @@ func bitsX86() map[string][]bit {
 		"avx512vpopcntdq": with(avx512, "l7.ecx", 14), "avx512fp16": with(avx512, "l7.edx", 23),
 		"gfni": {{"l7.ecx", 8}},
 	}
-}
-
-// calls are the system calls of an architecture, in inline assembly: open, read and close.
-type calls struct {
-	Open, Read, Close string
-	Probe             string // riscv_hwprobe, of the pair at %vector
-	Word              string // type of a word
-	OK, Unknown       int    // results
-}
-
-func callsARM64() calls {
-	return calls{
-		Open:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},{x3},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
-		Read:  `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},{x1},{x2},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
-		Close: `call i64 asm sideeffect "svc #0", "={x0},{x8},{x0},~{memory}"(i64 57, i64 %file)`,
-	}
-}
-
-func callsARM() calls {
-	return calls{
-		Open:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 5, ptr @auxv, i32 524288, i32 0)`,
-		Read:  `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},{r1},{r2},~{memory}"(i32 3, i32 %file, ptr %vector, i32 1024)`,
-		Close: `call i32 asm sideeffect "svc #0", "={r0},{r7},{r0},~{memory}"(i32 6, i32 %file)`,
-	}
-}
-
-func callsRISCV() calls {
-	return calls{
-		Open:  `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},{x13},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
-		Read:  `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
-		Close: `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},~{memory}"(i64 57, i64 %file)`,
-		Probe: `call i64 asm sideeffect "ecall", "={x10},{x17},{x10},{x11},{x12},{x13},{x14},~{memory}"(i64 258, ptr %vector, i64 1, i64 0, i64 0, i64 0)`,
-		Word:  "i64", OK: abi.CPUOK, Unknown: abi.CPUUnknown,
-	}
-}
-
-func callsLoongArch() calls {
-	return calls{
-		Open:  `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},{$r7},~{memory}"(i64 56, i64 -100, ptr @auxv, i64 524288, i64 0)`,
-		Read:  `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},{$r4},{$r5},{$r6},~{memory}"(i64 63, i64 %file, ptr %vector, i64 1024)`,
-		Close: `call i64 asm sideeffect "syscall 0", "={$r4},{$r11},{$r4},~{memory}"(i64 57, i64 %file)`,
-	}
-}
-
-// bitsLoongArch has Linux's names of the features of LoongArch CPUs (asm/hwcap.h): floats of both
-// widths are one.
-func bitsLoongArch() map[string][]bit {
-	return map[string][]bit{"ual": {{"hwcap", 2}}, "f": {{"hwcap", 3}}, "d": {{"hwcap", 3}}}
-}
-
-// auxiliary reads the auxiliary vector, pairs of a key and a value up to key 0, and returns the
-// values hwcap (16) and hwcap2 (26).
-func auxiliary(word string, c calls) string {
-	c.Word, c.Unknown = word, abi.CPUUnknown
-	return cpuBody("linux", c)
 }
 
 // bitsARM64 has Linux's names of the features of 64-bit Arm CPUs (asm/hwcap.h).

@@ -20,14 +20,19 @@ ask:
 
 needs:
   %xcr0 = phi i64 [ 0, %entry ], [ %xcr0.saved, %ask ]
-{{end}}{{define "linux"}}  %vector = alloca [1024 x i8], align 16
-  %file = {{.Open}}
+{{end}}{{define "wasm"}}  br label %needs
+
+needs:
+  %valid = add i64 0, -1
+{{end}}{{/* linux reads the auxiliary vector, pairs of a key and a value up to key 0, and has the values hwcap (16) and
+hwcap2 (26). */}}{{define "linux"}}  %vector = alloca [1024 x i8], align 16
+  %file = {{.Call "openat" "-100" "ptr @auxv" "524288" "0"}}
   %opened = icmp sge {{.Word}} %file, 0
   br i1 %opened, label %read, label %unknown
 
 read:
-  %got = {{.Read}}
-  %closed = {{.Close}}
+  %got = {{.Call "read" "%file" "ptr %vector" "1024"}}
+  %closed = {{.Call "close" "%file"}}
   %end = getelementptr i8, ptr %vector, {{.Word}} %got
   %some = icmp sgt {{.Word}} %got, 0
   br i1 %some, label %pair, label %unknown
@@ -65,7 +70,7 @@ needs:
   %hwcap2 = trunc i128 %hwcap2.wide to i64
 {{end}}{{define "riscv"}}{{template "linux" .}}  store i64 4, ptr %vector ; RISCV_HWPROBE_KEY_IMA_EXT_0
   %probe.at = getelementptr i64, ptr %vector, i32 1
-  %probed = {{.Probe}}
+  %probed = {{.Call "riscv_hwprobe" "ptr %vector" "1" "0" "0" "0"}}
   %probe.value = load i64, ptr %probe.at
   %probe.ok = icmp eq i64 %probed, 0
   %hwprobe = select i1 %probe.ok, i64 %probe.value, i64 -1

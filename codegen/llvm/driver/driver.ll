@@ -190,7 +190,7 @@ zero:
   br i1 %some, label %wake, label %done
 
 wake: {{/* FUTEX_WAKE_PRIVATE, all */}}
-{{if .Arch.Futex}}  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 129, {{.Arch.Word}} 2147483647, {{.Arch.Word}} 0)
+{{if .Arch.Word}}  %ignored = {{.Arch.Call "futex" "ptr %gate" "129" "2147483647" "0"}}
 {{else if .Row.Shares}}{{.Arch.Wake}}{{end}}  br label %done
 
 done:
@@ -225,9 +225,9 @@ pause:
 
 sleep: {{/* FUTEX_WAIT_PRIVATE while the number is g */}}
   %before = atomicrmw add ptr %asleep, i32 1 seq_cst, align 4
-{{if .Arch.Futex}}{{if .Narrow}}  %value = or i32 %g, 0
+{{if .Arch.Word}}{{if .Narrow}}  %value = or i32 %g, 0
 {{else}}  %value = zext i32 %g to i64
-{{end}}  %ignored = call {{.Arch.Word}} asm sideeffect {{.Arch.Futex}}({{.Arch.Word}} {{.Arch.FutexNumber}}, ptr %gate, {{.Arch.Word}} 128, {{.Arch.Word}} %value, {{.Arch.Word}} 0)
+{{end}}  %ignored = {{.Arch.Call "futex" "ptr %gate" "128" "%value" "0"}}
 {{else if .Row.Shares}}{{.Arch.Sleep}}{{end}}  %after = atomicrmw sub ptr %asleep, i32 1 seq_cst, align 4
   br label %look
 
@@ -260,8 +260,8 @@ enter:
   br i1 %is.early, label %early, label %count
 
 early:
-  %ignored = {{.Arch.Yield}}
-  %seats.now = load atomic i32, ptr %seat acquire, align 4
+{{if .Arch.Word}}  %ignored = {{.Arch.Call "sched_yield"}}
+{{end}}  %seats.now = load atomic i32, ptr %seat acquire, align 4
   %seat.now = and i32 %seats.now, %seat.bit
   %still.early = icmp ne i32 %seat.now, 0
   br i1 %still.early, label %early, label %enter

@@ -13,6 +13,7 @@ import (
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 
+	"ripc/codegen"
 	"ripc/codegen/llvm/isa"
 	"ripc/ir"
 )
@@ -25,19 +26,16 @@ import (
 const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
-// no such scope inside, and reads nothing that it leaves but words that it sets before it puts bits
-// in.
+// most of them in no such scope inside, and reads nothing that it leaves but words that it sets
+// before it puts bits in.
 func (e *emitter) redoes(s *ir.Alloc) bool {
 	if e.facts.Fuses || e.ties != nil || e.seldom || e.lanes > 0 || !s.Buf.Type.IsFloat() {
 		return false
 	}
-	own, changes, fuses := map[string]bool{}, e.f.Changes(s), false
+	own, changes := map[string]bool{}, e.f.Changes(s)
 	for t := range ir.Stmts(s) {
 		switch t := t.(type) {
 		case *ir.Alloc:
-			if t != s && e.redoes(t) {
-				return false
-			}
 			own[t.Buf.Name] = true
 		case *ir.Call:
 			return false
@@ -47,17 +45,36 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 			}
 		}
 	}
-	for x := range ir.Nodes(s) {
-		switch x := x.(type) {
-		case *ir.Fma:
-			fuses = true
-		case *ir.Load:
-			if changes[x.Buf] && !own[x.Buf] {
-				return false
-			}
+	for x := range ir.NodesOf[*ir.Load](s) {
+		if changes[x.Buf] && !own[x.Buf] {
+			return false
 		}
 	}
-	return fuses && setsFirst(s, own, map[string]bool{})
+	all := countFused(s.Body, func(*ir.Alloc) bool { return false })
+	return 2*countFused(s.Body, e.redoes) > all && setsFirst(s, own, map[string]bool{})
+}
+
+// countFused counts the multiply-adds of s, one for each iteration, but of scopes that it skips.
+func countFused(s ir.Stmt, skips func(*ir.Alloc) bool) (n int) {
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			n += countFused(t, skips)
+		}
+	case *ir.For:
+		return s.Extent * countFused(s.Body, skips)
+	case *ir.If:
+		return countFused(s.Then, skips) + countFused(s.Else, skips)
+	case *ir.Alloc:
+		if !skips(s) {
+			return countFused(s.Body, skips)
+		}
+	case *ir.Store:
+		for range ir.NodesOf[*ir.Fma](s) {
+			n++
+		}
+	}
+	return n
 }
 
 // setsFirst reports whether s sets each element, but of its own buffers, before it changes it: set
@@ -100,8 +117,9 @@ func (e *emitter) scanBits() {
 	if !tiles {
 		return
 	}
+	const scans = 2
 	p, n := e.floats.FewBits(e.f)
-	if n < 1 {
+	if n < 1 || (codegen.Grains{}).Flushes(e.f.Body) <= scans*p.Elems() { // there is less to compute than to read
 		return
 	}
 	most := val{t: ir.U32, v: e.scan(p, ir.Max, func(x val) value.Value {
@@ -162,35 +180,36 @@ func (e *emitter) redo(tile ir.Stmt) {
 // keepSums ends an iteration of a loop in a tile. If it has more sums than registers, they stay in
 // memory, where conversions to double take them. LLVM would load, split and spill them.
 func (e *emitter) keepSums(body ir.Stmt) {
-	n, buf := sumsOf(body)
-	if e.ties == nil || n*ir.F32.Bits() <= e.target.Registers*e.target.VectorBits {
+	sums := map[string]bool{}
+	if e.ties == nil || countSums(body, sums)*ir.F32.Bits() <= e.target.Registers*e.target.VectorBits {
 		return
 	}
 	memory := llir.NewInlineAsm(types.NewPointer(types.NewFunc(types.Void, opaquePtr{})), "", "r,~{memory}")
 	memory.SideEffect = true
-	e.b().NewCall(memory, e.bufs[buf].base)
+	for _, buf := range slices.Sorted(maps.Keys(sums)) {
+		e.b().NewCall(memory, e.bufs[buf].base)
+	}
 }
 
-// sumsOf counts the multiply-adds of s in lanes and unrolled loops. It returns the buffer of one.
-func sumsOf(s ir.Stmt) (n int, buf string) {
+// countSums counts the multiply-adds of s in lanes and unrolled loops, and adds their buffers to
+// sums.
+func countSums(s ir.Stmt, sums map[string]bool) (n int) {
 	switch s := s.(type) {
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			if more, b := sumsOf(t); more > 0 {
-				n, buf = n+more, b
-			}
+			n += countSums(t, sums)
 		}
 	case *ir.For:
 		if s.Kind == ir.Unroll || s.Kind == ir.Vectorize {
-			n, buf = sumsOf(s.Body)
-			return n * s.Extent, buf
+			n = countSums(s.Body, sums) * s.Extent
 		}
 	case *ir.Store:
 		if _, ok := s.Val.(*ir.Fma); ok {
-			return 1, s.Buf
+			sums[s.Buf] = true
+			return 1
 		}
 	}
-	return n, buf
+	return n
 }
 
 // rolled is s without unrolled loops.

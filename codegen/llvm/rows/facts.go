@@ -113,14 +113,6 @@ func factsARM(t targets.Target) Facts {
 	}
 }
 
-func factsRISCV(targets.Target) Facts {
-	return Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"}
-}
-
-func factsLoongArch(targets.Target) Facts {
-	return Facts{Fuses: true, MixesZeros: true, FloatRegister: "f"}
-}
-
 func factsWASM(t targets.Target) Facts {
 	m := Facts{
 		Rounds: true, Divides: true, FloatRegister: "r",
@@ -132,12 +124,6 @@ func factsWASM(t targets.Target) Facts {
 		m.Fuses, m.FusedBy, m.SelectBy = true, "llvm.wasm.relaxed.madd.v4f32", "llvm.wasm.bitselect.v4f32"
 	}
 	return m
-}
-
-// factsPTX leaves subnormals to code: which results near 2^-126 the instructions with .ftz flush
-// is not specified bit by bit.
-func factsPTX(targets.Target) Facts {
-	return Facts{Fuses: true, Rounds: true, Divides: true, MixesZeros: true, FloatRegister: "f"}
 }
 
 // factsC is a machine for which C alone is made. emit counts code for it, and writes none.

@@ -99,9 +99,9 @@ type arch struct {
 	disabled map[string][]string // by LLVM's CPU: implied features that machines lack, or that no kernel uses
 	implied  map[string][]string // by LLVM's CPU: features of machines that it does not imply, and no kernel needs
 	tuning   []tuning
-	order    func(cpu string) scheduling
-	facts    func(targets.Target) Facts
-	models   map[string]model // by CPU
+	order    func(cpu string) scheduling // nil for usual
+	facts    func(targets.Target) Facts  // nil for Row's
+	models   map[string]model            // by CPU
 }
 
 // model is Row.Model and Row.ModelInOrder. LLVM is told to compile for it where it orders, as for
@@ -127,7 +127,6 @@ func archs() []arch {
 				CommentMark: "#", Machine: elf.EM_X86_64, Class: elf.ELFCLASS64},
 			// These selection hints hold for every CPU with AVX2.
 			tuning: []tuning{{"avx2", []string{"fast-variable-crosslane-shuffle", "fast-variable-perlane-shuffle"}}},
-			order:  func(string) scheduling { return usual },
 			facts:  factsX86,
 		},
 		{
@@ -182,14 +181,14 @@ func archs() []arch {
 				CommentMark: "#", Addition: "add sp, sp, 16", Machine: elf.EM_RISCV, Class: elf.ELFCLASS64,
 				Flags:       0x5, // compressed instructions; doubles in registers
 				HasShort:    true,
-				SetsVectors: func(i uint32) bool { return i&0x707f == 0x7057 }}, // vsetvli and its kin
+				SetsVectors: func(i uint32) bool { return i&0x707f == 0x7057 }, // vsetvli and its kin
+				Facts:       Facts{Fuses: true, Rounds: true, MixesZeros: true, FloatRegister: "f"}},
 			// relax lets linkers shorten calls: shipped code would not be the measured code.
 			disabled: map[string][]string{
 				"generic-rv64": {"relax"},
 				"spacemit-x60": {"relax", "zicond", "zfh", "zfhmin", "zvfh", "zvfhmin", "zicbop", "zicboz",
 					"zicbom", "xsmtvdot"},
 			},
-			facts: factsRISCV,
 			order: func(cpu string) scheduling {
 				if cpu == "spacemit-x60" { // its pipeline asks for loads early, and they spill
 					return fewestRegisters
@@ -202,23 +201,22 @@ func archs() []arch {
 			name: "loongarch64",
 			Row: Row{Backend: "LoongArch", Triple: "loongarch64-unknown-linux-gnu", Emulation: "elf64loongarch",
 				PageSize: 65536, CommentMark: "#", Addition: "addi.d $sp, $sp, 16", Machine: elf.EM_LOONGARCH,
-				Class: elf.ELFCLASS64, Flags: 0x43}, // doubles in registers, version 1 of relocations
+				Class: elf.ELFCLASS64, Flags: 0x43, // doubles in registers, version 1 of relocations
+				Facts: Facts{Fuses: true, MixesZeros: true, FloatRegister: "f"}},
 			disabled: map[string][]string{"loongarch64": {"lsx", "lasx", "relax"}},
-			facts:    factsLoongArch,
-			order:    func(string) scheduling { return usual },
 		},
 		{
 			name: "wasm32",
 			Row: Row{Backend: "WebAssembly", Triple: "wasm32-unknown-unknown", Format: WASM, PageSize: 65536,
 				CommentMark: "#"},
-			order: func(string) scheduling { return usual },
 			facts: factsWASM,
 		},
 		{
-			name:  "nvptx64",
-			Row:   Row{Backend: "NVPTX", Triple: "nvptx64-nvidia-cuda", Format: PTX, CommentMark: "//"},
-			order: func(string) scheduling { return usual },
-			facts: factsPTX,
+			name: "nvptx64",
+			// Subnormals are left to code: which results near 2^-126 the instructions with .ftz
+			// flush is not specified bit by bit.
+			Row: Row{Backend: "NVPTX", Triple: "nvptx64-nvidia-cuda", Format: PTX, CommentMark: "//",
+				Facts: Facts{Fuses: true, Rounds: true, Divides: true, MixesZeros: true, FloatRegister: "f"}},
 		},
 	}
 }
@@ -234,7 +232,13 @@ func Of(t targets.Target) (row Row, ok bool) {
 			}
 			row.Shares = t.Has(targets.Atomics)
 			row.Model, row.ModelInOrder = a.models[t.CPU].name, a.models[t.CPU].inOrder
-			row.scheduling, row.Facts, row.SlowPairSums = a.order(t.CPU), a.facts(t), t.SlowPairSums
+			row.SlowPairSums = t.SlowPairSums
+			if a.order != nil {
+				row.scheduling = a.order(t.CPU)
+			}
+			if a.facts != nil {
+				row.Facts = a.facts(t)
+			}
 			return row, true
 		}
 	}
