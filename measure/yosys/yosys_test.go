@@ -9,9 +9,16 @@ import (
 	"ripc/targets/fpga"
 )
 
-// TestSynthesize counts the cells of a register of eight bits.
+// TestSynthesize counts the cells of a register of eight bits, four of them in a module that is kept apart.
 func TestSynthesize(t *testing.T) {
-	source := map[string][]byte{"a.v": []byte("module a(input clk, input [7:0] d, output reg [7:0] q); always @(posedge clk) q <= d; endmodule\n")}
+	source := map[string][]byte{"a.v": []byte(`module a(input clk, input [7:0] d, output [7:0] q);
+  part #(4) low(clk, d[3:0], q[3:0]);
+  reg [3:0] r; assign q[7:4] = r; always @(posedge clk) r <= d[7:4];
+endmodule
+(* keep_hierarchy = "yes" *) module part #(parameter N=1)(input clk, input [N-1:0] d, output reg [N-1:0] q);
+  always @(posedge clk) q <= d;
+endmodule
+`)}
 	families := fpga.Families()
 	if os.Getenv("RIPC_REQUIRE_FPGA") == "" { // make fpga takes all
 		families = families[:1]
