@@ -1,8 +1,10 @@
 package yosys
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"regexp"
 	"testing"
 
 	"ripc/internal/tools"
@@ -42,5 +44,29 @@ endmodule
 	_, err := Synthesize(t.Context(), map[string][]byte{"a.v": []byte("module a(")}, "a", fpga.Families()[0], "")
 	if fault := (*tools.Error)(nil); !errors.As(err, &fault) || fault.Text == "" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestNetlist: a netlist has no block RAM, though a memory asks for it, and no shift register, of which Yosys drops the enable. Both
+// have no model, or a wrong one.
+func TestNetlist(t *testing.T) {
+	source := map[string][]byte{"a.v": []byte(`module a(input clk, input en, input [7:0] x, output reg [7:0] q);
+  (* ram_style = "block" *) reg [7:0] m[0:255]; reg [7:0] y, z;
+  always @(posedge clk) if (en) begin m[x] <= q; y <= m[x]; z <= y; q <= z; end
+endmodule
+`)}
+	f := fpga.Families()[0]
+	text, models, err := Netlist(t.Context(), source, "a", f)
+	if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cell := regexp.MustCompile("RAMB|SRL").Find(text); cell != nil || !bytes.Contains(text, []byte("FDRE")) {
+		t.Errorf("%s in the netlist", cell)
+	}
+	if _, err := os.Stat(models); err != nil {
+		t.Error(err)
 	}
 }
