@@ -257,7 +257,7 @@ func fillPage(root string, all []estimated) (string, error) {
 	routed := ""
 	for _, e := range all {
 		if e.MHz > 0 {
-			routed += fmt.Sprintf(" %s, %s cycles, routed for %s: %.0f MHz.", e.Network, e.ask, e.Board, e.MHz)
+			routed += fmt.Sprintf(" %s, %s cycles, on %s: %.0f MHz.", e.Network, e.ask, e.Board, e.MHz)
 		}
 	}
 	text := survey(all) + fmt.Sprintf("\nOf %d estimates of LUTs, %d are within 15 %% of the counts. All are %.2f to "+
