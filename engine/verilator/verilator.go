@@ -72,11 +72,12 @@ func New(ctx context.Context, d *dataflow.Design) (*Simulator, error) {
 	return compile(ctx, d, sources)
 }
 
-// NewNetlist compiles a simulation of a netlist of d, the module core, with the models of its
-// cells. LastStream alone can be recorded.
-func NewNetlist(ctx context.Context, d *dataflow.Design, core string, netlist, models []byte) (*Simulator, error) {
-	return compile(ctx, d, map[string][]byte{"netlist.v": netlist, "models.v": models,
-		"top.v": verilog.Observed(d, core)}, "--bbox-unsup", "--bbox-sys")
+// NewNetlist compiles a simulation of a netlist of d, the module core. models is the file with the
+// models of its cells, beside those that it includes. LastStream alone can be recorded.
+func NewNetlist(ctx context.Context, d *dataflow.Design, core string, netlist []byte,
+	models string) (*Simulator, error) {
+	return compile(ctx, d, map[string][]byte{"netlist.v": netlist, "top.v": verilog.Observed(d, core)},
+		"--bbox-unsup", "--bbox-sys", "-I"+filepath.Dir(models), models)
 }
 
 // compile makes a simulation of sources, with more options of Verilator.

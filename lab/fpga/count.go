@@ -3,9 +3,10 @@ package fpga
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,6 +54,10 @@ type count struct {
 	Used  map[fpga.Resource]int    `json:"used"`
 	Tool  string                   `json:"tool"`
 	Date  string                   `json:"date"`
+	// Source is a hash of the Verilog that was counted. MHz is the clock of the bitstream, where
+	// open tools make it.
+	Source string  `json:"source"`
+	MHz    float64 `json:"mhz,omitempty"`
 }
 
 // asks lists the accelerators.
@@ -74,10 +79,11 @@ func asks() (all []ask) {
 	add("qonnx/digits_w1a2.onnx", 9216, 18432, 73728, 589824)
 	add("architectures/finn_cnv4_w1a2.onnx", 10368, 41472)
 	add("fpga/cnv8half.json", 73728)
-	for _, factor := range []int{8, 16, 32, 64} {
-		all = append(all, ask{"fpga/cnv4.json", "pynq-z2", 0, factor})
+	for _, factor := range []int{64, 32, 16, 8} {
+		all = append(all, ask{"fpga/cnv4.json", "zcu104", 0, factor})
 	}
-	return all
+	return append(all, ask{"qonnx/digits_w1a2.onnx", "ulx3s-25f", 73728, 0},
+		ask{"fpga/mlp4.json", "icebreaker", 3136, 0})
 }
 
 // countCommand returns the command that counts the accelerators' cells.
@@ -85,6 +91,7 @@ func countCommand() *cobra.Command {
 	var only string
 	var shown bool
 	c := &cobra.Command{Use: "count", Short: "synthesize accelerators, and write the tables of " + page,
+		Long: "Synthesize accelerators with Verilog that was not counted, and write the tables of " + page + ".",
 		Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 			wanted, err := regexp.Compile(only)
 			if err != nil {
@@ -95,11 +102,18 @@ func countCommand() *cobra.Command {
 				return err
 			}
 			for _, a := range asks() {
-				if shown || !wanted.MatchString(a.Network+" "+a.String()) {
+				if shown || !wanted.MatchString(fmt.Sprint(a.Network, " ", a, " ", a.Board)) {
 					continue
 				}
-				fmt.Fprintln(c.ErrOrStderr(), a.Network, a)
-				n, err := a.count(c.Context())
+				x, source, err := a.open(c.Context(), ".")
+				if err != nil {
+					return err
+				}
+				if slices.ContainsFunc(all, func(n count) bool { return n.ask == a && n.Source == source }) {
+					continue
+				}
+				fmt.Fprintln(c.ErrOrStderr(), a.Network, a, a.Board)
+				n, err := a.count(c.Context(), x, source)
 				if err != nil {
 					return err
 				}
@@ -115,64 +129,81 @@ func countCommand() *cobra.Command {
 	return c
 }
 
-// open is the accelerator that a asks for.
-func (a ask) open(ctx context.Context, root string) (*ripc.Accelerator, error) {
-	return ripc.Accelerate(ctx, filepath.Join(root, "testdata", a.Network), ripc.Options{Target: a.Board},
+// open is the accelerator that a asks for, and a hash of its Verilog.
+func (a ask) open(ctx context.Context, root string) (x *ripc.Accelerator, source string, err error) {
+	x, err = ripc.Accelerate(ctx, filepath.Join(root, "testdata", a.Network), ripc.Options{Target: a.Board},
 		ripc.FoldOptions{Cycles: a.Cycles, Reuse: a.Reuse})
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", a.Network, err)
+	}
+	files, err := x.Verilog()
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := json.Marshal(files) // its names are sorted
+	return x, fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
-// count synthesizes the accelerator.
-func (a ask) count(ctx context.Context) (*count, error) {
-	x, err := a.open(ctx, ".")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Network, err)
-	}
+// count synthesizes the accelerator x.
+func (a ask) count(ctx context.Context, x *ripc.Accelerator, source string) (*count, error) {
 	b, err := x.Measure(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Network, err)
 	}
 	used := map[fpga.Resource]int{fpga.LUTs: b.LUTs, fpga.FFs: b.FFs, fpga.DSPs: b.DSPs,
 		fpga.RAMKbits: int(b.BRAM36 * 36)}
-	return &count{a, x.Point.Folds, b.Cycles, used, b.Tool, time.Now().Format(time.DateOnly)}, nil
-}
-
-// estimate is the cost of a count's folds before synthesis.
-func (n count) estimate(ctx context.Context, root string) (fold.Cost, error) {
-	x, err := n.open(ctx, root)
-	if err != nil {
-		return fold.Cost{}, fmt.Errorf("%s: %w", n.Network, err)
+	n := &count{a, x.Point.Folds, b.Cycles, used, b.Tool, time.Now().Format(time.DateOnly), source, 0}
+	if x.Target.Family.PlaceRoute != "" {
+		r, err := x.Bitstream(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Network, err)
+		}
+		n.MHz = r.MHz
 	}
-	return fold.Exact(x.Design.Segment, n.Folds, x.Target).Cost, nil
+	return n, nil
 }
 
 // estimated is a count beside its estimate.
 type estimated struct {
 	count
 	fold.Cost
+	ms    float64 // for a picture, at the board's clock
+	isOld bool    // other Verilog was counted
 }
 
 // ratio is the ratio of the estimated LUTs to the counted ones.
 func (e estimated) ratio() float64 { return e.LUTs / float64(e.Used[fpga.LUTs]) }
 
+// countNear is the number of estimates that are near the counted LUTs.
+func countNear(all []estimated) (n int) {
+	for _, e := range all {
+		if e.ratio() >= .85 && e.ratio() <= 1.15 {
+			n++
+		}
+	}
+	return n
+}
+
 // estimates puts the counts beside their estimates.
 func estimates(ctx context.Context, all []count, root string) (some []estimated, err error) {
 	for _, n := range all {
-		c, err := n.estimate(ctx, root)
+		x, source, err := n.open(ctx, root)
 		if err != nil {
 			return nil, err
 		}
-		some = append(some, estimated{n, c})
+		c := fold.Exact(x.Design.Segment, n.Folds, x.Target).Cost
+		some = append(some, estimated{n, c, float64(n.Takes) / x.Clock / 1e3, n.Source != source})
 	}
 	return some, nil
 }
 
-// disordered lists the pairs with counted LUTs that differ by more than a tenth, and with estimates
-// in the other order.
+// disordered lists the pairs for a board with counted LUTs that differ by more than a tenth, and
+// with estimates in the other order.
 func disordered(all []estimated) (pairs []string) {
 	const apart = 1.1
 	for _, x := range all {
 		for _, y := range all {
-			if float64(x.Used[fpga.LUTs]) > apart*float64(y.Used[fpga.LUTs]) && x.LUTs <= y.LUTs {
+			if x.Board == y.Board && float64(x.Used[fpga.LUTs]) > apart*float64(y.Used[fpga.LUTs]) && x.LUTs <= y.LUTs {
 				pairs = append(pairs, fmt.Sprintf("%s %s and %s %s", x.Network, x.ask, y.Network, y.ask))
 			}
 		}
@@ -186,12 +217,17 @@ func show(ctx context.Context, all []count, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%-34s %-10s %8s %7s %7s %5s %7s %7s %7s %5s %s\n", "NETWORK", "ASKED", "CYCLES", "LUTS", "EST.",
-		"RATIO", "FFS", "EST.", "BRAM36", "DSPS", "BY")
+	fmt.Fprintf(w, "%-34s %-10s %-10s %8s %7s %7s %5s %7s %7s %7s %5s %s\n", "NETWORK", "BOARD", "ASKED",
+		"CYCLES", "LUTS", "EST.", "RATIO", "FFS", "EST.", "BRAM36", "DSPS", "BY")
 	for _, e := range some {
-		fmt.Fprintf(w, "%-34s %-10s %8d %7d %7.0f %5.2f %7d %7.0f %7.1f %5d %s, %s\n", e.Network, e.ask, e.Takes,
-			e.Used[fpga.LUTs], e.LUTs, e.ratio(), e.Used[fpga.FFs], e.FFs, fpga.BRAM36(e.Used[fpga.RAMKbits]),
+		fmt.Fprintf(w, "%-34s %-10s %-10s %8d %7d %7.0f %5.2f %7d %7.0f %7.1f %5d %s, %s\n", e.Network, e.Board, e.ask,
+			e.Takes, e.Used[fpga.LUTs], e.LUTs, e.ratio(), e.Used[fpga.FFs], e.FFs, fpga.BRAM36(e.Used[fpga.RAMKbits]),
 			e.Used[fpga.DSPs], e.Tool, e.Date)
+	}
+	for _, e := range some {
+		if e.isOld {
+			fmt.Fprintln(w, "its Verilog is another one now:", e.Network, e.ask)
+		}
 	}
 	for _, p := range disordered(some) {
 		fmt.Fprintln(w, "the estimates are in the wrong order:", p)
@@ -214,8 +250,19 @@ func fillPage(root string, all []estimated) (string, error) {
 	}
 	whole, _, _ := strings.Cut(string(networks), "\n")
 	byRatio := func(x, y estimated) int { return cmp.Compare(x.ratio(), y.ratio()) }
-	text := survey(all) + fmt.Sprintf("\nOver %d accelerators, estimated LUTs are %.2f to %.2f of the counted ones.\n",
-		len(all), slices.MinFunc(all, byRatio).ratio(), slices.MaxFunc(all, byRatio).ratio())
+	old := ""
+	if n := len(slices.DeleteFunc(slices.Clone(all), func(e estimated) bool { return !e.isOld })); n > 0 {
+		old = fmt.Sprintf(" Of %d, older Verilog was counted.", n)
+	}
+	routed := ""
+	for _, e := range all {
+		if e.MHz > 0 {
+			routed += fmt.Sprintf(" %s, %s cycles, on %s: %.0f MHz.", e.Network, e.ask, e.Board, e.MHz)
+		}
+	}
+	text := survey(all) + fmt.Sprintf("\nOf %d estimates of LUTs, %d are within 15 %% of the counts. All are %.2f to "+
+		"%.2f of them.%s%s\n", len(all), countNear(all), slices.MinFunc(all, byRatio).ratio(),
+		slices.MaxFunc(all, byRatio).ratio(), old, routed)
 	return task.Fill(root, page, map[string]string{"survey": text, "coverage": whole + "\n"})
 }
 
@@ -229,26 +276,24 @@ type peer struct {
 }
 
 func peers() []peer {
-	own := func(network string, cycles, reuse int) ask {
-		return ask{"fpga/" + network + ".json", "pynq-z2", cycles, reuse}
-	}
+	own := func(network string, cycles int) ask { return ask{"fpga/" + network + ".json", "pynq-z2", cycles, 0} }
+	reuse := func(factor int) ask { return ask{"fpga/cnv4.json", "zcu104", 0, factor} }
 	return []peer{
-		{own("mlp4", 64, 0), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0, ""},
-		{own("cnv4", 8712, 0), "CNV-4", "FINN", 18773, 24925, 0, 42, 0, ""},
-		{own("cnv8half", 73728, 0), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50, ""},
+		{own("mlp4", 64), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0, ""},
+		{own("cnv4", 8712), "CNV-4", "FINN", 18773, 24925, 0, 42, 0, ""},
+		{own("cnv8half", 73728), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50, ""},
 		{ask{}, "CNV-8", "FINN", 41713, 53280, 0, 194, 350, "exceeds block RAM"},
-		{own("cnv4", 0, 64), "CNV-4, reuse 64", "hls4ml", 61108, 41158, 81, 51.5, .217, ""},
-		{own("cnv4", 0, 32), "reuse 32, scales", "hls4ml", 64916, 43170, 161, 69.5, .186, ""},
-		{own("cnv4", 0, 16), "reuse 16, scales", "hls4ml", 72021, 46028, 251, 90.5, .170, ""},
-		{own("cnv4", 0, 8), "reuse 8, scales", "hls4ml", 83152, 58587, 502, 148, .164, ""},
+		{reuse(64), "CNV-4, reuse 64", "hls4ml", 61108, 41158, 81, 51.5, .217, ""},
+		{reuse(32), "reuse 32, scales", "hls4ml", 64916, 43170, 161, 69.5, .186, ""},
+		{reuse(16), "reuse 16, scales", "hls4ml", 72021, 46028, 251, 90.5, .170, ""},
+		{reuse(8), "reuse 8, scales", "hls4ml", 83152, 58587, 502, 148, .164, ""},
 	}
 }
 
 // survey is the table of the survey's accelerators beside ours. A row without ours says why.
 func survey(all []estimated) string {
 	var b strings.Builder
-	b.WriteString(task.Head("network", "LUTs", "FFs", "BRAM36", "DSPs", "ms at 100 MHz"))
-	const mhz = 100e3
+	b.WriteString(task.Head("network", "LUTs", "FFs", "BRAM36", "DSPs", "ms at the board's clock"))
 	for _, p := range peers() {
 		name, cells := "ripc", []string{fmt.Sprint(p.luts), fmt.Sprint(p.ffs), fmt.Sprintf("%g", p.bram36),
 			fmt.Sprint(p.dsp), task.Format(p.ms, "%g")}
@@ -257,7 +302,7 @@ func survey(all []estimated) string {
 		} else {
 			e := all[i]
 			for k, ours := range []any{e.Used[fpga.LUTs], e.Used[fpga.FFs], fpga.BRAM36(e.Used[fpga.RAMKbits]),
-				e.Used[fpga.DSPs], fmt.Sprintf("%.3g", math.Round(float64(e.Takes)/mhz*1e5)/1e5)} {
+				e.Used[fpga.DSPs], fmt.Sprintf("%.3g", e.ms)} {
 				cells[k] = fmt.Sprint(ours, ", ", cells[k])
 			}
 		}

@@ -41,7 +41,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestEstimates: estimated LUTs are near those that Yosys counted, within 15 % for most, and the page has the counts.
+// TestEstimates: most estimated LUTs are within 15 % of those that Yosys counted, and at least 20; two accelerators for a board
+// that differ by a tenth have estimates in their order; the page has the counts.
 func TestEstimates(t *testing.T) {
 	const root = "../.."
 	counts, err := figures.ReadLines[count](filepath.Join(root, countsFile))
@@ -52,21 +53,11 @@ func TestEstimates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) == 0 {
-		t.Error("no accelerator is counted")
+	if near := countNear(all); near < max(20, 3*len(all)/4) {
+		t.Errorf("%d of %d estimates are within 15 %%", near, len(all))
 	}
-	far := 0
-	for _, e := range all {
-		off := e.ratio()
-		if off < .85 || off > 1.15 {
-			far++
-		}
-		if off < .6 || off > 1.6 {
-			t.Errorf("%s %s: %.0f LUTs are estimated, %d counted", e.Network, e.ask, e.LUTs, e.Used[fpga.LUTs])
-		}
-	}
-	if far > len(all)/4 {
-		t.Errorf("%d of %d estimates are off by more than 15 %%", far, len(all))
+	for _, pair := range disordered(all) {
+		t.Errorf("the estimates are in the wrong order: %s", pair)
 	}
 	text, err := fillPage(root, all)
 	if err != nil {

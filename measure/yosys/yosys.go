@@ -140,26 +140,25 @@ func Version(ctx context.Context) (string, error) {
 }
 
 // Netlist is the module top as Verilog of the family's cells, without block RAM and multipliers,
-// and the cells' models. It fails as Synthesize does, or with *NoModelsError.
-func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.Family) (netlist, models []byte,
+// and the file with the cells' models. It fails as Synthesize does, or with *NoModelsError.
+func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.Family) (netlist []byte, models string,
 	err error) {
 	if err := CheckNetlist(f); err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
 	program, err := tools.FindForFPGA("yosys", "apt-get install yosys")
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
+	}
+	// A memory with a style becomes block RAM in spite of -nobram.
+	const file, noStyles = "netlist.out", "setattr -unset ram_style -unset rom_style -unset syn_romstyle */m:*"
+	texts, err := synthesize(ctx, sources, fmt.Sprintf("hierarchy -top %[1]s; %[2]s; %[3]s -top %[1]s; write_verilog "+
+		"-noattr %[4]s", top, noStyles, f.Simulated, file), file)
+	if err != nil {
+		return nil, "", err
 	}
 	// Yosys finds its own files in the same way.
-	if models, err = os.ReadFile(filepath.Join(filepath.Dir(program), "..", "share", "yosys", f.Models)); err != nil {
-		return nil, nil, err
-	}
-	const file = "netlist.out"
-	texts, err := synthesize(ctx, sources, f.Simulated+" -top "+top+"; write_verilog -noattr "+file, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	return texts[0], models, nil
+	return texts[0], filepath.Join(filepath.Dir(program), "..", "share", "yosys", f.Models), nil
 }
 
 // CheckNetlist fails with *NoModelsError where Netlist does.

@@ -19,6 +19,7 @@ type Family struct {
 	// Synthesis is yosys' command, up to the module's name.
 	Synthesis string `json:"synthesis"`
 	// Simulated is Synthesis without block RAM and multipliers: their models are no plain Verilog.
+	// For 7-series it has no shift registers: Yosys 0.23 drops their clock enable.
 	// Models is the file of the cells' models among Yosys' own. Both are "" if there is none.
 	Simulated string `json:"-"`
 	Models    string `json:"-"`
@@ -109,7 +110,7 @@ func Families() []Family {
 	return []Family{
 		{Name: "xc7", LUTInputs: 6, LogicRAM: []RAMShape{{32, 6}, {64, 3}}, BlockBits: 18 << 10, Shapes: shapes,
 			Synthesis:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
-			Simulated:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nobram -nodsp",
+			Simulated:   "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -nobram -nodsp -nosrl",
 			Models:      "xilinx/cells_sim.v",
 			Cells:       append(xilinxCells(), Cell{"RAM(32M|64M)", LUTs, 4}, Cell{"DSP48E1", DSPs, 1}),
 			Constraints: "xdc",

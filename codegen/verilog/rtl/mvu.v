@@ -5,6 +5,8 @@
 // The accumulator of a row starts at minus its middle threshold, so that its sign is the first bit
 // of the level. Each further bit is one comparison with an offset that the bits before it choose.
 // With OB = 0 the sums leave. Positions are of CR x CC border classes with starts of their own.
+// Tools keep the hierarchy: an engine is synthesized alone, and its size does not depend on others.
+(* keep_hierarchy = "yes" *)
 module mvu #(parameter SF=1, NB=1, NF=1, SIMD=1, PE=1, XB=1, WB=1, OB=1, AW=8, CW=4, OW=4, EACH=0, WBLK=1,
   SH=0, CR=1, CC=1, OX=1, OY=1, RF=0, RL=0, CF=0, CL=0, FILE="")(
   input clk, input rst,
