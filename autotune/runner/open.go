@@ -30,6 +30,7 @@ type Options struct {
 //	qemu     simulated here; costs are estimated cycles or instructions
 //	board    a board without an operating system, simulated here; costs are instructions
 //	wasm     modules of WebAssembly, by a virtual machine in this process
+//	device   kernels, on the first device that a driver offers for the target
 //	ssh:A    on the machine at A, USER@HOST or USER@HOST:PORT, which has nothing but sshd
 //	nats://  on the workers of a hub
 //

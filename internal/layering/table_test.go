@@ -139,7 +139,7 @@ func Table() []Row {
 		{"lab/tuner", []string{"autotune/search", "autotune/space", "graph", "graph/scalar", "internal/stop", "ir", "lab/figures", "lab/meter", "lab/task", "lower/layout", "lower/ops", "targets"}, []string{"github.com/spf13/pflag", "golang.org/x/sync"}},                                                             // searches beside each other
 		{"lab/ledger", []string{".", "codegen", "codegen/llvm/rows", "codegen/llvm/toolchain", "examples/networks/zoo", "internal/stop", "lab/figures", "lab/fit", "lab/peers", "lab/task", "measure/limits", "runtime", "targets"}, []string{"github.com/spf13/pflag"}},
 		{"lab/web", []string{".", "codegen", "codegen/web", "internal/stop", "internal/tools", "lab/figures", "lab/networks", "lab/task", "measure"}, nil}, // in Node
-		{"lab/gpu", []string{".", "examples/networks/zoo", "internal/container", "internal/stop", "lab/figures", "lab/task", "runtime/cuda", "runtime/describe", "targets"}, []string{"github.com/spf13/pflag"}},
+		{"lab/gpu", []string{".", "engine", "examples/networks/zoo", "internal/container", "internal/stop", "lab/figures", "lab/task", "runtime/cuda", "runtime/describe", "schedule", "schedule/strategy", "targets"}, []string{"github.com/spf13/pflag"}},
 		{"lab/records", []string{".", "autotune/records", "examples/networks/zoo", "internal/stop", "lab/figures", "lab/task", "targets"}, nil}, // makes the records that ship
 		{"lab/sass", nil, []string{"github.com/spf13/cobra"}},                                                                       // counts machine instructions of GPUs
 		{"lab/meter", []string{".", "autotune/runner", "autotune/space", "codegen", "compile", "engine/bareboard", "targets"}, nil}, // kernels alone

@@ -1,7 +1,9 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"ripc/lab/figures"
 	"ripc/lab/task"
@@ -25,34 +27,37 @@ func page(s *figures.Store) string {
 	bits := max(value("mma b1 xor", "max_operations_per_s"), value("mma b1 and", "max_operations_per_s"),
 		value("popc", "max_operations_per_s"))
 	nets := task.Head("network", "launches", "us", "images/s", "binary layers, share of the rate of bits",
-		"PyTorch fp32, us", "times its speed", "fp16, us", "times its speed", "int8 products of binary layers, us",
-		"times their speed")
-	for _, n := range networks() {
-		f := s.Find(figures.Key{Subject: n.String()})
-		if f == nil {
+		"a kernel for each tensor, us", "times its speed", "float twin, us", "times its speed",
+		"PyTorch fp32, us", "times its speed", "fp16, us", "times its speed",
+		"int8 products of binary layers, us", "times their speed")
+	why := ""
+	for _, f := range s.Latest() {
+		i := slices.IndexFunc(networks(), func(n network) bool { return n.String() == f.Subject })
+		if i < 0 {
 			continue
 		}
-		v := f.Values
-		us := func(name string) string { return task.Format(1e3*v[name], "%.1f") }
+		v, cells := f.Values, []string{f.Key.String(), fmt.Sprint(f.Values["launches"])}
 		ratio := func(a, b float64) string {
 			if b == 0 {
 				return "-"
 			}
 			return task.Format(a/b, "%.2f")
 		}
-		nets += task.Row(f.Subject, fmt.Sprint(v["launches"]), us("min_ms"), ratio(1e3*float64(n.batch), v["min_ms"]),
-			ratio(v["binary_macs"]/max(1e-9, v["binary_ms"])*1e3, bits), us("min_fp32_ms"),
-			ratio(v["min_fp32_ms"], v["min_ms"]), us("min_fp16_ms"), ratio(v["min_fp16_ms"], v["min_ms"]),
-			us("min_int8_ms"), ratio(v["min_int8_ms"], v["binary_ms"]))
+		us := func(name string) string { return task.Format(1e3*v[name], "%.1f") }
+		cells = append(cells, us("min_ms"), ratio(1e3*float64(networks()[i].batch), v["min_ms"]),
+			ratio(v["binary_macs"]/max(1e-9, v["binary_ms"])*1e3, bits))
+		for _, name := range []string{"min_apart_ms", "min_float_ms", "min_fp32_ms", "min_fp16_ms"} {
+			cells = append(cells, us(name), ratio(v[name], v["min_ms"]))
+		}
+		nets += task.Row(append(cells, us("min_int8_ms"), ratio(v["min_int8_ms"], v["binary_ms"]))...)
+		why = cmp.Or(why, f.Why)
 	}
 	text := fmt.Sprintf("%s\n\n%s\n\n%s\n", figures.Sources(s.Latest()), figures.Tools(s.Latest()), rates)
 	text += fmt.Sprintf("Memory is read at %s GB/s. A kernel of a graph takes %s us at least.\n\n%s",
 		task.Format(value(memory, "max_bytes_per_s")/1e9, "%.0f"),
 		task.Format(value(launch, "min_launch_us"), "%.2f"), nets)
-	for _, n := range networks() {
-		if f := s.Find(figures.Key{Subject: n.String()}); f != nil && f.Why != "" {
-			return text + "\n" + f.Why + "\n"
-		}
+	if why != "" {
+		text += "\n" + why + "\n"
 	}
 	return text
 }

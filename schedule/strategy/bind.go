@@ -15,7 +15,7 @@ func (b *builder) bindKernels(at string, threads int) {
 		return
 	}
 	b.unrollOwn()
-	for _, loop := range outerLoops(b.f.Body, false) {
+	for _, loop := range b.outerLoops(b.f.Body, false) {
 		chain := b.independentLoops(loop)
 		i := slices.Index(chain, at)
 		if i < 0 {
@@ -29,7 +29,7 @@ func (b *builder) bindKernels(at string, threads int) {
 		if b.shareAllocs(b.find(at).Body); b.err != nil {
 			return
 		}
-		for _, phase := range outerLoops(b.find(at).Body, true) {
+		for _, phase := range b.outerLoops(b.find(at).Body, true) {
 			phase = b.sinkGuards(phase)
 			b.cacheSums(phase)
 			b.bindNest(phase, threads, ir.Serial)
@@ -64,22 +64,29 @@ func (b *builder) shareAllocs(s ir.Stmt) {
 	}
 }
 
-// outerLoops lists the outermost loops of nests; inBlock looks inside of loops of one iteration.
-func outerLoops(s ir.Stmt, inBlock bool) (all []string) {
+// outerLoops lists the outermost loops of nests. inBlock looks inside of loops of one iteration,
+// and of those that repeat phases of a block in order.
+func (b *builder) outerLoops(s ir.Stmt, inBlock bool) (all []string) {
 	switch s := s.(type) {
 	case *ir.Block:
 		for _, t := range s.Stmts {
-			all = append(all, outerLoops(t, inBlock)...)
+			all = append(all, b.outerLoops(t, inBlock)...)
 		}
 	case *ir.Alloc:
-		return outerLoops(s.Body, inBlock)
+		return b.outerLoops(s.Body, inBlock)
 	case *ir.For:
-		if inBlock && s.Extent == 1 {
-			return outerLoops(s.Body, inBlock)
+		if inBlock && (s.Extent == 1 || b.repeatsLoop(s)) {
+			return b.outerLoops(s.Body, inBlock)
 		}
 		return []string{s.Var}
 	}
 	return all
+}
+
+// repeatsLoop reports whether l repeats a loop, and its iterations depend on each other.
+func (b *builder) repeatsLoop(l *ir.For) bool {
+	_, around := l.Body.(*ir.For)
+	return around && l.Kind == ir.Serial && b.known.apply(b.f, steps.Bind(l.Var, ir.Threads)).err != nil
 }
 
 // cacheSums lets a nest sum up one element in a register, and not in the device's memory.

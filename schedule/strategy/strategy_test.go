@@ -836,6 +836,8 @@ func layers() map[string]*ir.Func {
 		"tiles_s2":   conv(8, 64, 32, 3, 2, 1),
 		"tiles_7":    conv(7, 256, 32, 3, 1, 1),
 		"tiles_many": testlayer.Integers(layer(4, 64, 32, 3, 1, 1), targets.Target{}, layout.Popcount, ir.Unipolar, 1, 3, 4, 4, ops.Slice{}),
+		"tiles_a2":   testlayer.Integers(layer(4, 64, 64, 3, 1, 1), targets.Target{}, layout.Popcount, ir.Unipolar, 2, 1, 4, 4, ops.Slice{}),
+		"tiles_a3":   testlayer.Integers(layer(8, 128, 32, 3, 2, 1), targets.Target{}, layout.Popcount, ir.Unipolar, 3, 2, 8, 8, ops.Slice{}),
 		"tiles_dot":  dots("", 4, 64, 32, 3, 1),
 		"tiles_dot7": dots("", 7, 32, 64, 1, 1),
 		"few":        few(layout.PopcountDense, 33, 96, 1),

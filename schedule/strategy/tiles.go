@@ -32,7 +32,7 @@ func tiles() Strategy {
 // matrixTiles lists the products of matrices that make sums of l.
 func (l *Layer) matrixTiles() []isa.Instr {
 	if !l.pad.exists() || l.mean.exists() || l.pool.exists() || l.sum.extent(ir.Row) < 2 ||
-		l.sum.loops[ir.Plane] != nil || len(l.buffers[l.sum.buf].Shape) != 4 {
+		len(l.buffers[l.sum.buf].Shape) != 4 {
 		return nil
 	}
 	meaning := isa.XorCountMatrix
@@ -45,9 +45,10 @@ func (l *Layer) matrixTiles() []isa.Instr {
 	rows, cols, taps := l.sum.extent(ir.Row), l.sum.extent(ir.Col), l.sum.extent(ir.TapRow)
 	stride := (l.pad.extent(ir.Row) - taps) / (rows - 1)
 	of := loads(l.term())[0].Type()
+	hasPlanes := l.sum.loops[ir.Plane] != nil
 	return slices.DeleteFunc(isa.Query(meaning, l.Target), func(i isa.Instr) bool {
-		return i.Func.Params[1].Type != of || rows%i.Rows != 0 || cols%i.Positions != 0 || taps != i.Taps ||
-			l.sum.extent(ir.TapCol) != i.Taps ||
+		return i.Func.Params[1].Type != of || i.Doubles != hasPlanes || rows%i.Rows != 0 ||
+			cols%i.Positions != 0 || taps != i.Taps || l.sum.extent(ir.TapCol) != i.Taps ||
 			l.sum.extent(ir.Reduce) != i.Words || l.sum.extent(ir.Channel)%i.Lanes != 0 || stride != i.Stride
 	})
 }
@@ -68,7 +69,7 @@ func buildTiles(b *builder, v Values) {
 	}
 	high, row := b.divide(row, i.Rows)
 	tile, channel := b.divide(b.sum.loop(ir.Channel), i.Lanes)
-	b.reorder(high, tile, row, col, channel)
+	b.reorder(b.sum.loop(ir.Plane), high, tile, row, col, channel)
 	b.must(steps.Pack(b.sum.buf, i.Lanes, steps.WholeDim(0), steps.Outer(3), steps.WholeDim(1), steps.WholeDim(2),
 		steps.Inner(3)))
 	weights, dims := b.weights, b.weightDims

@@ -46,15 +46,18 @@ func MatrixTiles() [][2]int { return [][2]int{{4, 4}, {2, 7}, {1, 7}} }
 // xorCountMatrices are of XorCountMatrix.
 func xorCountMatrices() (all []Instr) {
 	f := family{
-		"${cpu}_matrix_xor_cnt_${rows}x${positions}x${taps}x${words}x${lanes}_s${stride}",
+		"${cpu}_matrix_xor_cnt${twice}_${rows}x${positions}x${taps}x${words}x${lanes}_s${stride}",
 		"out %acc: i32[$rows, $positions, $lanes], %x: u32[$high, $wide, $words], %w: u32[$taps, $taps, $lanes, " +
 			"$words]",
 		"p:$rows q:$positions l:$lanes",
-		"%acc[%p, %q, %l] = 0i32 for %i in 0:$taps { for %j in 0:$taps { for %c in 0:$words { %acc[%p, %q, %l] += " +
+		"%acc[%p, %q, %l] = $start for %i in 0:$taps { for %j in 0:$taps { for %c in 0:$words { %acc[%p, %q, %l] += " +
 			"cast<i32>(popcount(%x[%p * $stride + %i, %q * $stride + %j, %c] ^ %w[%i, %j, %l, %c])) } } }",
 	}
 	for _, taps := range []int{1, 3, 5} {
-		all = append(all, matrices(f, XorCountMatrix, targets.BitMatrices, taps, 1, 2, 4, 8, 16)...)
+		i := Instr{Meaning: XorCountMatrix, Taps: taps}
+		all = append(all, matrices(f, i, targets.BitMatrices, 1, 2, 4, 8, 16)...)
+		i.Doubles = true
+		all = append(all, matrices(f, i, targets.BitMatrices, 1, 2, 4, 8, 16)...)
 	}
 	return all
 }
@@ -70,21 +73,26 @@ func dotMatrices() []Instr {
 			"%acc[%p, %q, %l] += cast<i32>(%x[%p * $stride + %i, %q * $stride + %j, %c * 4 + %k]) * " +
 			"cast<i32>(%w[%i, %j, %l, %c, %k]) } } } }",
 	}
-	all := matrices(f, DotMatrix, targets.ByteMatrices, 1, 4, 8, 16, 32, 64)
-	return append(all, matrices(f, DotMatrix, targets.ByteMatrices, 3, 4, 8, 16, 32)...)
+	all := matrices(f, Instr{Meaning: DotMatrix, Taps: 1}, targets.ByteMatrices, 4, 8, 16, 32, 64)
+	return append(all, matrices(f, Instr{Meaning: DotMatrix, Taps: 3}, targets.ByteMatrices, 4, 8, 16, 32)...)
 }
 
-// matrices are members of f for MatrixTiles and strides, by words of a tap.
-func matrices(f family, m Meaning, feature string, taps int, words ...int) (all []Instr) {
+// matrices are members of f like i for MatrixTiles and strides, by words of a tap.
+func matrices(f family, i Instr, feature string, words ...int) (all []Instr) {
+	i.Lanes, i.Type = 32, ir.I32
+	start := "0i32"
+	if i.Doubles {
+		start = "%acc[%p, %q, %l] + %acc[%p, %q, %l]"
+	}
 	for _, tile := range MatrixTiles() {
 		for _, words := range words {
 			for stride := 1; stride <= 2; stride++ {
-				i := Instr{Meaning: m, Rows: tile[0], Positions: tile[1], Taps: taps, Words: words,
-					Lanes: 32, Stride: stride, Type: ir.I32}
-				i = nv().with(feature).instr(f, i, values{"high": (tile[0]-1)*stride + taps,
-					"wide": (tile[1]-1)*stride + taps, "bytes": 4 * words})
-				i.Func.Threads = warp
-				all = append(all, i)
+				i.Rows, i.Positions, i.Words, i.Stride = tile[0], tile[1], words, stride
+				m := nv().with(feature).instr(f, i, values{"high": (tile[0]-1)*stride + i.Taps,
+					"wide": (tile[1]-1)*stride + i.Taps, "bytes": 4 * words, "start": start,
+					"twice": textIf(i.Doubles, "_twice")})
+				m.Func.Threads = warp
+				all = append(all, m)
 			}
 		}
 	}

@@ -52,7 +52,8 @@ const (
 	// t < Taps.
 	XorCountWindow
 	// XorCountMatrix is acc[p, q, l] = the sum of popcount(x[p*Stride+i, q*Stride+j, c] ^ w[i, j,
-	// l, c]), with i, j < Taps and all c. A warp computes it for p < Rows and q < Positions.
+	// l, c]), with i, j < Taps and all c. A warp computes it for p < Rows and q < Positions. With
+	// Doubles, the sum is added to twice acc[p, q, l].
 	XorCountMatrix
 	// DotMatrix is XorCountMatrix of fours of bytes: the sum of x[p*Stride+i, q*Stride+j, 4c+k] *
 	// w[i, j, l, c, k], with k < 4.
@@ -125,6 +126,8 @@ type Instr struct {
 	// each word of activations is there once for each filter of a register (steps.Replicate)
 	Copies bool
 	Wide   bool // weights are loaded two registers at a time
+	// Doubles says that the old sums count twice: those of the higher planes of activations.
+	Doubles bool
 	// Alternate says that neighbouring filters in memory go to different registers.
 	Alternate bool
 	// Bounded says that an index past the table looks up 0, and not the entry of its lower bits.

@@ -45,6 +45,11 @@ func sumMatrices(c *code) {
 	m.counts = make([][4]value, c.Lanes/8)
 	for f := range m.counts {
 		m.counts[f] = [4]value{number(0), number(0), number(0), number(0)}
+		if c.Doubles {
+			m.eachSum(f, func(to string, at, align, k int) {
+				m.counts[f][k] = c.op("shl", c.load("i32", to, at, align), number(1))
+			})
+		}
 	}
 	var halves []half
 	for i := range c.Taps {
@@ -58,11 +63,7 @@ func sumMatrices(c *code) {
 		halves = halves[n:]
 	}
 	for f, counts := range m.counts {
-		for r, to := range m.sums {
-			for k := range 2 {
-				c.store(counts[2*r+k], to, 4*(8*f+k), 8-4*k)
-			}
-		}
+		m.eachSum(f, func(to string, at, align, k int) { c.store(counts[k], to, at, align) })
 	}
 }
 
@@ -85,6 +86,15 @@ type matrix struct {
 	w         words      // for filter g
 	sums      []string   // addresses for rows g, and g+8
 	counts    [][4]value // sums of 8 filters each
+}
+
+// eachSum calls see with the place of each of a thread's sums k of 8 filters, number f of them.
+func (m *matrix) eachSum(f int, see func(to string, at, align, k int)) {
+	for r, to := range m.sums {
+		for k := range 2 {
+			see(to, 4*(8*f+k), 8-4*k, 2*r+k)
+		}
+	}
 }
 
 // words is where a thread's words begin, and where those at the end of a row do.

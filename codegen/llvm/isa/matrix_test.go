@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestMatrix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := [][]byte{make([]byte, len(args[0])), args[1], args[2]}
+		want := [][]byte{slices.Clone(args[0]), args[1], args[2]}
 		if err := code.Run(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestMatrix(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			memory, out := map[string][]byte{}, make([]byte, len(args[0]))
+			memory, out := map[string][]byte{}, slices.Clone(args[0])
 			for k, p := range i.Func.Params {
 				memory["%"+p.Name] = append([][]byte{out}, args[1:]...)[k]
 			}
