@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
 
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/runtime/npy"
 )
@@ -27,12 +29,13 @@ type (
 		Error    string           `json:"error,omitempty"` // why it cannot run the model
 		Version  string           `json:"version,omitempty"`
 		Inputs   [][]int          `json:"inputs,omitempty"` // shapes, as the engine has them
+		Types    []string         `json:"types,omitempty"`  // of ripc's inputs
 		Outputs  [][]int          `json:"outputs,omitempty"`
 		MACs     int64            `json:"macs,omitempty"`     // where the engine knows them
 		Products map[string]int64 `json:"products,omitempty"` // by limit; sums of bits have one for each pair of bits
 		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is
 		// picture's.
-		Sample []float64 `json:"sample,omitempty"`
+		Sample numbers `json:"sample,omitempty"`
 	}
 	order struct {
 		Runs int `json:"runs,omitempty"`
@@ -48,6 +51,30 @@ type (
 		Maps string  `json:"maps,omitempty"` // Linux's list of the process's memory, behind Count
 	}
 )
+
+// numbers are null in JSON where they are not finite, and NaN when they come back.
+type numbers []float64
+
+func (n numbers) MarshalJSON() ([]byte, error) {
+	return json.Marshal(lists.Map(n, func(x float64) *float64 {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+		return &x
+	}))
+}
+
+func (n *numbers) UnmarshalJSON(data []byte) error {
+	var all []*float64
+	err := json.Unmarshal(data, &all)
+	*n = lists.Map(all, func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	})
+	return err
+}
 
 // worker is this side's end of one.
 type worker struct {
