@@ -156,7 +156,8 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 func (w *worker) answersFor(inputs []string, scratch string) (_ [][]float64, err error) {
 	defer stop.Catch(&err)
 	if len(inputs) != len(w.Inputs) {
-		return nil, &unfitError{fmt.Sprintf("it has %d inputs, and there are %d files", len(w.Inputs), len(inputs))}
+		return nil, &unfitError{fmt.Sprintf("it has %d inputs, and %d are given; a state is an input of ripc's",
+			len(w.Inputs), len(inputs))}
 	}
 	a := stop.Must(w.outputs(inputs, scratch))
 	numbers := stop.Must(a.Float64s())
@@ -202,6 +203,9 @@ func printCompared(out io.Writer, all []compared, labels []float64) (err error) 
 		fmt.Fprintln(t)
 	}
 	stop.Check(t.Flush())
+	if len(all) == 1 {
+		whys = append(whys, "no other engine here reads such files\n")
+	}
 	_, err = io.WriteString(out, strings.Join(whys, ""))
 	return err
 }
@@ -226,8 +230,8 @@ func printSummary(out io.Writer, tables [][]compared) {
 		}
 	}
 	for _, engine := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(out, "%s ran %d of %d, %d with ripc's outputs but for roundings\n", engine, ran[engine], files[engine],
-			agreed[engine])
+		fmt.Fprintf(out, "%s ran %d of %d, %d with ripc's outputs but for roundings\n", engine, ran[engine],
+			files[engine], agreed[engine])
 		for _, why := range slices.Sorted(maps.Keys(whys[engine])) {
 			fmt.Fprintf(out, "  not %d: %s\n", whys[engine][why], why)
 		}

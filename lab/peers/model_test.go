@@ -43,6 +43,10 @@ third ran 0 of 2, 0 with ripc's outputs but for roundings
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
+	out.Reset()
+	if err := printCompared(&out, all[:1], nil); err != nil || !strings.Contains(out.String(), "no other engine") {
+		t.Errorf("%s, %v", out.String(), err)
+	}
 	if err := printCompared(&out, all, []float64{1}); err == nil || !strings.Contains(err.Error(), "1 labels and 2 inputs") {
 		t.Errorf("one label: %v", err)
 	}
@@ -143,9 +147,17 @@ done
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{"engine 1 0.001 0.001 0 1 of 1", "onnxruntime, fp32 differs: an output has 3 numbers, not 2",
-		"onnxruntime, int8 did not run: its process ended: unexpected EOF; Reshape: 3 numbers", "engine 1, not tuned 0.001 0.001 0 1 of 1"} {
+		"onnxruntime, int8 did not run: its process ended: Reshape: 3 numbers", "engine 1, not tuned 0.001 0.001 0 1 of 1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
+	}
+	write("ripc", "#!/bin/sh\necho '{\"inputs\": [[2]], \"types\": [\"f32\"]}'; read order; echo lab: no such shape >&2")
+	if err := b.compareModels(t.Context(), &out); err == nil || err.Error() != "ripc: its process ended: lab: no such shape" {
+		t.Errorf("ripc fails: %v", err)
+	}
+	b.inputs = []string{"x.npy", "y.npy"}
+	if err := b.compareModels(t.Context(), &out); err == nil || !strings.Contains(err.Error(), "it has 1 inputs, and 2 are given") {
+		t.Errorf("two inputs: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package peers
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,12 +123,9 @@ func (e *unfitError) Error() string { return e.why }
 // answer reads the worker's next line.
 func (w *worker) answer(to any) error {
 	if !w.out.Scan() {
-		err := w.out.Err()
-		if err == nil {
-			err = io.ErrUnexpectedEOF
-		}
+		err := cmp.Or(w.out.Err(), io.ErrUnexpectedEOF)
 		_, _ = w.cmd.Process.Kill(), w.cmd.Wait() // behind that, all that it printed is there
-		return &unfitError{fmt.Sprintf("its process ended: %v; %s", err, lastLine(w.errors.String()))}
+		return &unfitError{"its process ended: " + cmp.Or(lastLine(w.errors.String()), err.Error())}
 	}
 	return json.Unmarshal(w.out.Bytes(), to)
 }
@@ -172,6 +170,9 @@ func (w *worker) release() error { return w.cmd.Process.Signal(syscall.SIGCONT) 
 // stop ends the process.
 func (w *worker) stop() error {
 	err := w.in.Close()
+	if errors.Is(err, os.ErrClosed) { // the process has ended before
+		err = nil
+	}
 	_ = w.cmd.Process.Kill() // it may hang or be held; its exit status says nothing
 	_ = w.cmd.Wait()
 	return err
