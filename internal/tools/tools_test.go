@@ -23,7 +23,7 @@ func TestFindNode(t *testing.T) {
 		}
 		got, err := tools.FindNode("to test")
 		if missing := (*tools.MissingError)(nil); want == "" && (err != nil || got != path) ||
-			want != "" && (!errors.As(err, &missing) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "pip3 install")) {
+			want != "" && (!errors.As(err, &missing) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "`PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install ")) {
 			t.Errorf("%q: %s, %v", version, got, err)
 		}
 	}

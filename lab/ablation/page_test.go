@@ -127,13 +127,20 @@ func TestPaperRows(t *testing.T) {
 	all := []figures.Figure{fake("rpi4", "alexnet_a1", full, 30, 0, ""), fake("rpi4", "alexnet_a1_bipolar", full, 24, 0, "")}
 	for i, s := range resnetShapes() {
 		all = append(all, fake("rpi4", s.name(), full, 10, 0, ""), fake("rpi4", s.name(), floatTwin, float64(150+10*i), 0, ""))
+		if s.channels < 512 { // one is missing
+			all = append(all, fake("rpi4", s.name(), eightBits, float64(50+10*i), 0, ""))
+		}
 	}
-	rows, used := PaperRows(figures.New(all...), []string{"rpi3", "rpi4"})
-	var got []string
-	for _, r := range rows {
-		got = append(got, r.Ours)
-	}
-	if want := "rpi4 1.25x|rpi4 15.0x, 16.0x, 17.0x, 18.0x"; strings.Join(got, "|") != want || len(used) != len(all) {
-		t.Errorf("%q of %d figures, want %q of %d", got, len(used), want, len(all))
+	last := resnetShapes()[3]
+	for _, want := range []string{"rpi4 1.25x", "rpi4 1.25x|rpi4 15.0x, 16.0x, 17.0x, 18.0x; 5.0x, 6.0x, 7.0x, 8.0x"} {
+		rows, used := PaperRows(figures.New(all...), []string{"rpi3", "rpi4"})
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.Ours)
+		}
+		if strings.Join(got, "|") != want || len(used) != len(all) {
+			t.Errorf("%q of %d figures, want %q of %d", got, len(used), want, len(all))
+		}
+		all = append(all, fake("rpi4", last.name(), eightBits, 80, 0, ""))
 	}
 }

@@ -77,15 +77,21 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 		}
 		return times(math.Exp(sum / n))
 	})
-	for _, other := range []struct{ figure, board, variant, name, theirs string }{
-		{"2", "pixel1", floatTwin, "floats", "12x to over 17x"}, {"2", "pixel1", eightBits, "8 bits", "9x to 12x"},
-		{"11", "rpi4", floatTwin, "floats", "14x to over 20x"}, {"11", "rpi4", eightBits, "8 bits", "6x to 10x"},
-		{"16", "rpi5", floatTwin, "floats", "11.5x to 16.5x"}, {"16", "rpi5", eightBits, "8 bits", "2.7x to 3.7x"}} {
+	for _, other := range []struct{ figure, board, theirs string }{
+		{"2", "pixel1", "12x to over 17x; 9x to 12x"}, {"11", "rpi4", "14x to over 20x; 6x to 10x"},
+		{"16", "rpi5", "11.5x to 16.5x; 2.7x to 3.7x"}} {
 		add(PaperRow{Figure: "Larq, figure " + other.figure,
-			Subject: "ResNet-18's convolutions A to D in bits, beside " + other.name,
+			Subject: "ResNet-18's convolutions A to D in bits, beside floats; 8 bits",
 			Theirs:  other.theirs}, []string{other.board}, func(b, full string) string {
-			all := lists.Map(resnetShapes(), func(s shape) float64 { return speed(b, s.name(), full, other.variant) })
-			return times(all...)
+			beside := func(variant string) string {
+				all := lists.Map(resnetShapes(), func(s shape) float64 { return speed(b, s.name(), full, variant) })
+				return times(all...)
+			}
+			floats, bytes := beside(floatTwin), beside(eightBits)
+			if floats == "" || bytes == "" {
+				return ""
+			}
+			return floats + "; " + bytes
 		})
 	}
 	add(PaperRow{Figure: "Larq, table 6", Subject: "convolutions of many sizes in bits, beside floats, mean",

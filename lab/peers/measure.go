@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,8 +200,8 @@ func (w *worker) check(s Subject, file string) string {
 			return fmt.Sprintf("no limit %q is known", limit)
 		}
 	}
-	if slices.Min(w.Sample) == slices.Max(w.Sample) {
-		return fmt.Sprintf("all of its outputs are %v", w.Sample[0])
+	if least := slices.Min(w.Sample); !(least < slices.Max(w.Sample)) { // NaN is less than nothing
+		return fmt.Sprintf("all of its outputs are %v", least)
 	}
 	return ""
 }
@@ -210,22 +209,17 @@ func (w *worker) check(s Subject, file string) string {
 // differs compares the results of a worker with those that it shall agree with: names the worker
 // with other results, or "".
 func differs(have []*worker, w *worker) string {
-	const tolerance = 1e-3 // of the largest number: sums of floats are added in another order
 	for _, other := range have {
 		if w.entry.Agrees == "" || w.entry.Agrees != other.entry.Agrees {
 			continue
 		}
-		if len(w.Sample) != len(other.Sample) {
-			return fmt.Sprintf("it gives %d numbers, %s %d", len(w.Sample), other.entry.Engine, len(other.Sample))
+		g, err := compareRows([][]float64{other.Sample}, [][]float64{w.Sample})
+		if err != nil {
+			return fmt.Sprintf("%s: %v", other.entry.Engine, err)
 		}
-		var largest, apart float64
-		for i, x := range w.Sample {
-			largest, apart = max(largest, math.Abs(x), math.Abs(other.Sample[i])),
-				max(apart, math.Abs(x-other.Sample[i]))
-		}
-		if !(apart <= tolerance*largest) {
-			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, apart,
-				largest)
+		if !g.close() {
+			return fmt.Sprintf("its results and those of %q are up to %.2g apart, of %.2g", other.entry.Engine, g.worst,
+				g.largest)
 		}
 	}
 	return ""

@@ -47,31 +47,31 @@ func (b *bench) compareModels(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var runs []compared
+	var tables [][]compared
 	for _, model := range b.own {
 		for _, threads := range b.threads {
 			fmt.Fprintf(out, "%s, threads: %d\n\n", model, threads)
 			all, err := b.compareOn(ctx, model, threads)
 			if unfit := (*unfitError)(nil); errors.As(err, &unfit) && len(b.own) > 1 {
 				fmt.Fprintf(out, "%v\n\n", err)
-				runs = append(runs, compared{engine: "ripc", why: oneLine(unfit.why)})
+				tables = append(tables, []compared{{engine: "ripc", why: oneLine(unfit.why)}})
 				break
 			}
 			if err == nil {
 				err = printCompared(out, all, labels)
-				for _, c := range all {
-					c.why = strings.ReplaceAll(c.why, model, "the file")
-					runs = append(runs, c)
-				}
 			}
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(out)
+			for i, c := range all {
+				all[i].why = strings.ReplaceAll(c.why, model, "the file")
+			}
+			tables = append(tables, all)
 		}
 	}
 	if len(b.own) > 1 {
-		printReasons(out, runs)
+		printSummary(out, tables)
 	}
 	if load := measure.Load(); load > 1 {
 		fmt.Fprintf(out, "The machine was busy (load %.1f): times say little.\n", load)
@@ -106,6 +106,7 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 		}
 	}()
 	var of []int // the line of each worker
+	inputs := b.inputs
 	for i, e := range append([]Entry{{Engine: "ripc"}}, readers(filepath.Ext(model))...) {
 		e.Model, e.Own = model, true
 		all = append(all, compared{engine: e.Engine})
@@ -115,25 +116,27 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 		}
 		command := b.command(e, threads)
 		if e.Env != "" {
-			command = append(command, b.inputs...)
+			command = append(command, inputs...)
 		}
 		w, err := start(ctx, e, command, threads)
-		if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
-			if e.Env == "" {
-				return nil, fmt.Errorf("ripc: %w", err)
+		if err == nil {
+			if len(inputs) == 0 {
+				inputs = stop.Must(w.pictures(scratch))
 			}
+			if all[i].rows, err = w.answersFor(inputs, filepath.Join(scratch, "outputs.npy")); err != nil {
+				err = errors.Join(err, w.stop())
+			}
+		}
+		if unfit := (*unfitError)(nil); errors.As(err, &unfit) && e.Env != "" {
 			all[i].why = oneLine(unfit.why)
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", e.Engine, err)
 		}
 		ws, of = append(ws, w), append(of, i)
 		name, _, _ := strings.Cut(e.Engine, ",")
 		all[i].version = w.Version + strings.TrimPrefix(e.Engine, name)
-		if all[i].rows, err = w.answersFor(b.inputs, filepath.Join(scratch, "outputs.npy")); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Engine, err)
-		}
 		stop.Check(w.hold())
 	}
 	for range b.turns {
@@ -149,11 +152,12 @@ func (b *bench) compareOn(ctx context.Context, model string, threads int) (all [
 	return all, nil
 }
 
-// answersFor returns a row of outputs for each input; without inputs the sample of the greeting.
+// answersFor returns a row of outputs for each input.
 func (w *worker) answersFor(inputs []string, scratch string) (_ [][]float64, err error) {
 	defer stop.Catch(&err)
-	if len(inputs) == 0 {
-		return [][]float64{w.Sample}, nil
+	if len(inputs) != len(w.Inputs) {
+		return nil, &unfitError{fmt.Sprintf("it has %d inputs, and %d are given; a state is an input of ripc's",
+			len(w.Inputs), len(inputs))}
 	}
 	a := stop.Must(w.outputs(inputs, scratch))
 	numbers := stop.Must(a.Float64s())
@@ -161,7 +165,8 @@ func (w *worker) answersFor(inputs []string, scratch string) (_ [][]float64, err
 }
 
 // printCompared prints a line for each engine. Differences are from ripc's outputs.
-func printCompared(out io.Writer, all []compared, labels []float64) error {
+func printCompared(out io.Writer, all []compared, labels []float64) (err error) {
+	defer stop.Catch(&err)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "engine\tmedian ms\tmin ms\tworst difference\tsame class")
 	if labels != nil {
@@ -169,17 +174,20 @@ func printCompared(out io.Writer, all []compared, labels []float64) error {
 	}
 	fmt.Fprintln(t)
 	own := all[0].rows
+	var whys []string
 	for _, c := range all {
-		if c.why != "" {
-			fmt.Fprintf(t, "%s\t-\t%s\n", c.engine, c.why)
+		if c.why != "" { // below the table, where it moves no column
+			whys = append(whys, fmt.Sprintf("%s did not run: %s\n", c.engine, c.why))
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%.4g\t%.4g", cmp.Or(c.version, c.engine), c.values["median_ms"], c.values["min_ms"])
-		worst, same, err := compareRows(own, c.rows)
+		g, err := compareRows(own, c.rows)
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.engine, err)
+			fmt.Fprintln(t)
+			whys = append(whys, fmt.Sprintf("%s differs: %v\n", c.engine, err))
+			continue
 		}
-		fmt.Fprintf(t, "\t%.3g\t%d of %d", worst, same, len(own))
+		fmt.Fprintf(t, "\t%.3g\t%d of %d", g.worst, g.same, len(own))
 		if labels != nil {
 			if len(labels) != len(c.rows) {
 				return fmt.Errorf("there are %d labels and %d inputs", len(labels), len(c.rows))
@@ -194,48 +202,74 @@ func printCompared(out io.Writer, all []compared, labels []float64) error {
 		}
 		fmt.Fprintln(t)
 	}
-	return t.Flush()
+	stop.Check(t.Flush())
+	if len(all) == 1 {
+		whys = append(whys, "no other engine here reads such files\n")
+	}
+	_, err = io.WriteString(out, strings.Join(whys, ""))
+	return err
 }
 
-// printReasons prints, for each engine, how many files it ran, and why not the others.
-func printReasons(out io.Writer, runs []compared) {
-	files, ran, whys := map[string]int{}, map[string]int{}, map[string]map[string]int{}
-	for _, c := range runs {
-		if files[c.engine]++; c.why == "" {
-			ran[c.engine]++
-			continue
+// printSummary prints, for each engine, how many tables it ran in, in how many with ripc's outputs,
+// and why not in the others.
+func printSummary(out io.Writer, tables [][]compared) {
+	files, ran, agreed, whys := map[string]int{}, map[string]int{}, map[string]int{}, map[string]map[string]int{}
+	for _, all := range tables {
+		for _, c := range all {
+			if files[c.engine]++; c.why == "" {
+				ran[c.engine]++
+				if a, err := compareRows(all[0].rows, c.rows); err == nil && a.close() {
+					agreed[c.engine]++
+				}
+				continue
+			}
+			if whys[c.engine] == nil {
+				whys[c.engine] = map[string]int{}
+			}
+			whys[c.engine][c.why]++
 		}
-		if whys[c.engine] == nil {
-			whys[c.engine] = map[string]int{}
-		}
-		whys[c.engine][c.why]++
 	}
 	for _, engine := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(out, "%s ran %d of %d\n", engine, ran[engine], files[engine])
+		fmt.Fprintf(out, "%s ran %d of %d, %d with ripc's outputs but for roundings\n", engine, ran[engine],
+			files[engine], agreed[engine])
 		for _, why := range slices.Sorted(maps.Keys(whys[engine])) {
 			fmt.Fprintf(out, "  not %d: %s\n", whys[engine][why], why)
 		}
 	}
 }
 
-// compareRows returns the largest difference of rows a and b, and the number of rows with the same
-// largest element.
-func compareRows(a, b [][]float64) (worst float64, same int, err error) {
+// agreement compares rows of outputs.
+type agreement struct {
+	worst, largest float64 // difference, and finite magnitude of the first rows
+	same           int     // rows with the same largest element
+}
+
+// close reports whether outputs differ by no more than sums of floats do that are added in another
+// order.
+func (a agreement) close() bool { return a.worst <= 1e-3*a.largest }
+
+// compareRows compares rows a and b. NaN agrees with NaN, and infinity with infinity.
+func compareRows(a, b [][]float64) (g agreement, _ error) {
 	if len(a) != len(b) {
-		return 0, 0, fmt.Errorf("it gives %d outputs, ripc %d", len(b), len(a))
+		return g, fmt.Errorf("it gives %d outputs, not %d", len(b), len(a))
 	}
 	for i := range a {
 		if len(a[i]) != len(b[i]) {
-			return 0, 0, fmt.Errorf("an output has %d numbers, ripc's %d", len(b[i]), len(a[i]))
+			return g, fmt.Errorf("an output has %d numbers, not %d", len(b[i]), len(a[i]))
 		}
-		for k := range a[i] {
-			worst = max(worst, math.Abs(a[i][k]-b[i][k]))
+		for k, x := range a[i] {
+			if y := b[i][k]; x != y && !(math.IsNaN(x) && math.IsNaN(y)) {
+				g.worst = max(g.worst, math.Abs(x-y))
+			}
+			if !math.IsNaN(x) && !math.IsInf(x, 0) {
+				g.largest = max(g.largest, math.Abs(x))
+			}
 		}
 		if slices.Index(a[i], slices.Max(a[i])) == slices.Index(b[i], slices.Max(b[i])) {
-			same++
+			g.same++
 		}
 	}
-	return worst, same, nil
+	return g, nil
 }
 
 // setUpReaders installs the engines that read the models, without the models of the other subjects.

@@ -55,8 +55,9 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 		return answer.Encode(greeting{Error: err.Error()})
 	}
 	shape := func(t describe.Tensor) []int { return t.Shape }
+	dtype := func(t describe.Tensor) string { return t.DType }
 	g := greeting{Version: "ripc " + ripc.Version, Products: productsOf(d), MACs: d.MACs(),
-		Inputs: lists.Map(d.Inputs, shape), Outputs: lists.Map(d.Outputs, shape)}
+		Inputs: lists.Map(d.Inputs, shape), Types: lists.Map(d.Inputs, dtype), Outputs: lists.Map(d.Outputs, shape)}
 	if g.Sample, err = sample(d.Outputs[0], s.Output(0)); err != nil {
 		return answer.Encode(greeting{Error: err.Error()})
 	}
@@ -132,6 +133,23 @@ func Products(s describe.Stage) (limit string, n int64) {
 // picture is the number at index i of every input, in the order of NHWC: from -1 to 1, and as if
 // random. networks.py has the same.
 func picture(i int) float32 { return float32(uint32(uint64(i)*2654435761))/(1<<31) - 1 }
+
+// pictures writes the picture as a file for each of ripc's inputs, in the order of their own axes.
+func (w *worker) pictures(folder string) (files []string, err error) {
+	defer stop.Catch(&err)
+	for i, shape := range w.Inputs {
+		t := describe.Tensor{DType: w.Types[i], Shape: shape}
+		size := npy.Size(t.DType)
+		for _, n := range shape {
+			size *= n
+		}
+		data := make([]byte, size)
+		stop.Check(fill(t, data))
+		files = append(files, filepath.Join(folder, fmt.Sprintf("input_%d.npy", i)))
+		stop.Check((&npy.Array{DType: t.DType, Shape: append([]int{1}, shape...), Data: data}).WriteFile(files[i]))
+	}
+	return files, nil
+}
 
 // fill writes the picture to an input; whole numbers get all of their range.
 func fill(t describe.Tensor, data []byte) error {

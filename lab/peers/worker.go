@@ -3,17 +3,20 @@ package peers
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"time"
 
+	"ripc/internal/lists"
 	"ripc/internal/stop"
 	"ripc/runtime/npy"
 )
@@ -27,12 +30,13 @@ type (
 		Error    string           `json:"error,omitempty"` // why it cannot run the model
 		Version  string           `json:"version,omitempty"`
 		Inputs   [][]int          `json:"inputs,omitempty"` // shapes, as the engine has them
+		Types    []string         `json:"types,omitempty"`  // of ripc's inputs
 		Outputs  [][]int          `json:"outputs,omitempty"`
 		MACs     int64            `json:"macs,omitempty"`     // where the engine knows them
 		Products map[string]int64 `json:"products,omitempty"` // by limit; sums of bits have one for each pair of bits
 		// Sample are numbers of the first output, evenly spread, in the order of NHWC. The input is
 		// picture's.
-		Sample []float64 `json:"sample,omitempty"`
+		Sample numbers `json:"sample,omitempty"`
 	}
 	order struct {
 		Runs int `json:"runs,omitempty"`
@@ -48,6 +52,30 @@ type (
 		Maps string  `json:"maps,omitempty"` // Linux's list of the process's memory, behind Count
 	}
 )
+
+// numbers are null in JSON where they are not finite, and NaN when they come back.
+type numbers []float64
+
+func (n numbers) MarshalJSON() ([]byte, error) {
+	return json.Marshal(lists.Map(n, func(x float64) *float64 {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+		return &x
+	}))
+}
+
+func (n *numbers) UnmarshalJSON(data []byte) error {
+	var all []*float64
+	err := json.Unmarshal(data, &all)
+	*n = lists.Map(all, func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	})
+	return err
+}
 
 // worker is this side's end of one.
 type worker struct {
@@ -95,12 +123,9 @@ func (e *unfitError) Error() string { return e.why }
 // answer reads the worker's next line.
 func (w *worker) answer(to any) error {
 	if !w.out.Scan() {
-		err := w.out.Err()
-		if err == nil {
-			err = io.ErrUnexpectedEOF
-		}
+		err := cmp.Or(w.out.Err(), io.ErrUnexpectedEOF)
 		_, _ = w.cmd.Process.Kill(), w.cmd.Wait() // behind that, all that it printed is there
-		return &unfitError{fmt.Sprintf("its process ended: %v; %s", err, lastLine(w.errors.String()))}
+		return &unfitError{"its process ended: " + cmp.Or(lastLine(w.errors.String()), err.Error())}
 	}
 	return json.Unmarshal(w.out.Bytes(), to)
 }
@@ -145,6 +170,9 @@ func (w *worker) release() error { return w.cmd.Process.Signal(syscall.SIGCONT) 
 // stop ends the process.
 func (w *worker) stop() error {
 	err := w.in.Close()
+	if errors.Is(err, os.ErrClosed) { // the process has ended before
+		err = nil
+	}
 	_ = w.cmd.Process.Kill() // it may hang or be held; its exit status says nothing
 	_ = w.cmd.Wait()
 	return err

@@ -1,7 +1,9 @@
 package peers
 
 import (
+	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,6 +44,15 @@ func TestWorker(t *testing.T) {
 		t.Error("a worker that has ended runs")
 	}
 
+	text, err := json.Marshal(greeting{Sample: numbers{1, math.NaN(), math.Inf(1)}})
+	if err != nil || string(text) != `{"sample":[1,null,null]}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	if odd, err := start(t.Context(), Entry{}, fake(string(text), ""), 1); err != nil || odd.Sample[0] != 1 || !math.IsNaN(odd.Sample[1]) {
+		t.Errorf("%+v, %v", odd, err)
+	} else if err := odd.stop(); err != nil {
+		t.Error(err)
+	}
 	for _, c := range []struct {
 		command []string
 		why     string

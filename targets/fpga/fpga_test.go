@@ -24,6 +24,11 @@ func TestRows(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		for _, install := range x.Family.Install {
+			if !regexp.MustCompile("^(apt-get|PIP_BREAK_SYSTEM_PACKAGES=1 pip3) install ").MatchString(install) {
+				t.Errorf("family %s: %q fails on Debian 12", x.Family.Name, install)
+			}
+		}
 	}
 	if _, ok := Lookup("rpi3"); ok {
 		t.Error("rpi3 is no FPGA")

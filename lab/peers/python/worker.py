@@ -46,10 +46,13 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        types = {"tensor(float)": np.float32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8}
+        types = {"float": np.float32, "uint8": np.uint8, "int8": np.int8, "int32": np.int32, "uint32": np.uint32}
         self.feed = {}
         for x in self.session.get_inputs():
-            self.feed[x.name] = self.pictured([n if isinstance(n, int) else 1 for n in x.shape], types[x.type])  # open ones are 1
+            dtype = types.get(x.type.removeprefix("tensor(").removesuffix(")"))
+            if dtype is None:
+                raise ValueError(f"input {x.name} is a {x.type}")
+            self.feed[x.name] = self.pictured([n if isinstance(n, int) else 1 for n in x.shape], dtype)  # open ones are 1
         self.inputs = [list(x.shape) for x in self.feed.values()]
 
     def pictured(self, shape, dtype):
@@ -239,7 +242,7 @@ def main():
         return answer(error=f"{type(e).__name__}: {e}")
     y = outputs[0].astype(np.float64).reshape(-1)
     at = np.linspace(0, len(y) - 1, 32).astype(int)
-    answer(version=engine.version, inputs=engine.inputs, outputs=shapes, sample=y[at].tolist())
+    answer(version=engine.version, inputs=engine.inputs, outputs=shapes, sample=[v if np.isfinite(v) else None for v in y[at].tolist()])
     for line in sys.stdin:
         order, ns = json.loads(line), []
         if "inputs" in order:
