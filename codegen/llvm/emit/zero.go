@@ -73,14 +73,15 @@ func (e *emitter) hideZero(x val) val {
 	return e.hideConstant(x)
 }
 
-// hideConstant returns x, or the same number hidden if x is a constant.
+// hideConstant returns x, or the same number hidden if x is a constant. A NaN stays, since nothing
+// is less or greater than it.
 func (e *emitter) hideConstant(x val) val {
-	if !x.constant {
+	k := float64(x.f)
+	if !x.constant || math.IsNaN(k) {
 		return x
 	}
-	negative := math.Signbit(float64(x.f))
-	v := e.hiddenConstant(float32(math.Abs(float64(x.f))), x.wide)
-	if negative {
+	v := e.hiddenConstant(float32(math.Abs(k)), x.wide)
+	if math.Signbit(k) {
 		v.v = e.b().NewFNeg(v.v)
 	}
 	return v
