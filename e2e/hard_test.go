@@ -42,7 +42,7 @@ func TestHardInputs(t *testing.T) {
 			attrs attrs
 		}{op, nil})
 	}
-	boards := []string{"host", "x86-64", "rpi5", "rpi3", "rpi2", "rpi3-armv7", "wasm32"} // two of each architecture
+	boards := []string{"host", "x86-64", "rpi5", "rpi3", "rpi2", "rpi3-armv7", "wasm32", "riscv64", "loongarch64"}
 	takes := need.Part(t, 2)
 	for k, channels := range []int{3, 32} {
 		var nodes []attrs

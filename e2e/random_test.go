@@ -227,7 +227,7 @@ func (r *randomRun) batch(ctx context.Context, t *testing.T, b int, target strin
 			fmt.Fprintf(&which, "random schedule of @%s:\n%s\n", s.Name, s.Trace)
 		}
 	}
-	t.Errorf("%s, %d threads: %v\n%srepeat it with: go test ./e2e -run '^TestRandomNetworks$' -from %d -cases %d", target, threads, err, which.String(), b*batch, batch)
+	t.Errorf("%s, %d threads: %v\n%srepeat it with: go test ./e2e -run '^TestRandomNetworks$' -from %d -cases %d -targets '^%s$'", target, threads, err, which.String(), b*batch, batch, target)
 	r.done(t, target, 0, 0, 0)
 }
 

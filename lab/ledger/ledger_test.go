@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -132,6 +133,9 @@ func TestText(t *testing.T) {
 // sample lists subjects with the targets that the tests measure them on: each target has some.
 func sample() map[string][]string {
 	all := map[string][]string{"mlp4": {"rpi3"}, "vehicle_lbp": {"rpi4"}}
+	for _, layer := range "ABCD" {
+		all[fmt.Sprintf("conv%c_n1_unipolar", layer)] = []string{"bpi-f3", "riscv64-v128"}
+	}
 	for i, name := range boards() {
 		for k := range 2 {
 			s := drawnSubject(firstDrawn + uint64(len(boards())*k+i)).name
@@ -218,6 +222,7 @@ func findTools(t *testing.T) *toolchain.Tools {
 	need.OK(t, err)
 	need.Tool(t, "qemu-aarch64")
 	need.Tool(t, "qemu-arm")
+	need.Tool(t, "qemu-riscv64")
 	return tools
 }
 

@@ -17,10 +17,20 @@ import (
 // drawn is the beginning of the names of drawn layers.
 const drawn = "drawn"
 
+// reasons is the number of reasons for losses on the page.
+const reasons = 2
+
 // page returns docs/ledger.md.
 func (l *ledger) page() string {
 	var b strings.Builder
-	names := l.targetNames()
+	var names, others []string // with and without limits
+	for _, t := range l.targetNames() {
+		if len(l.Limits[t]) > 0 {
+			names = append(names, t)
+		} else {
+			others = append(others, t)
+		}
+	}
 	fmt.Fprintf(&b, `# The ledger of cycles
 
 <!-- Made by go run ./lab ledger; do not edit. -->
@@ -33,22 +43,8 @@ layer: its newest cycles, the fewest ever, and those at the limit. `+"`make test
 
 `, l.LLVM, 100*tolerance)
 	b.WriteString(task.Head(append([]string{"network"}, names...)...))
-	subjects := map[string]bool{}
-	for _, r := range l.Rows {
-		if !strings.HasPrefix(r.Subject, drawn) {
-			subjects[r.Subject] = true
-		}
-	}
-	for _, s := range slices.Sorted(maps.Keys(subjects)) {
-		cells := []string{s}
-		for _, t := range names {
-			text := "-"
-			if r := l.find(t, s); r != nil {
-				text = fmt.Sprintf("%.2f (%.0f %%)", float64(r.Cycles.now())/1e6, 100*r.Cycles.share())
-			}
-			cells = append(cells, text)
-		}
-		b.WriteString(task.Row(cells...))
+	for _, s := range l.subjects(names) {
+		b.WriteString(task.Row(l.cells(s, names)...))
 	}
 	cells := []string{"drawn layers, mean"}
 	for _, t := range names {
@@ -63,16 +59,52 @@ layer: its newest cycles, the fewest ever, and those at the limit. `+"`make test
 		}
 		b.WriteString(task.Row(cells...))
 	}
+	if layers := l.subjects(others); len(layers) > 0 {
+		b.WriteString("\n## RISC-V\n\nPacked layers; instructions where LLVM has no model of the core:\n\n" +
+			task.Head(append([]string{"layer"}, others...)...))
+		for _, s := range layers {
+			b.WriteString(task.Row(l.cells(s, others)...))
+		}
+	}
 	b.WriteString("\n## Accepted losses\n\n")
 	if len(l.Accepted) == 0 {
 		b.WriteString("None.\n")
 		return b.String()
 	}
+	fmt.Fprintf(&b, "The newest %d reasons:\n\n", reasons)
 	b.WriteString(task.Head("date", "reason", "layers and networks", "greatest"))
-	for _, row := range l.acceptedRows() {
+	rows := l.acceptedRows()
+	for _, row := range rows[:min(reasons, len(rows))] {
 		b.WriteString(row)
 	}
 	return b.String()
+}
+
+// subjects returns the networks and layers with rows on some of the targets, without drawn ones.
+func (l *ledger) subjects(targets []string) []string {
+	all := map[string]bool{}
+	for _, r := range l.Rows {
+		if !strings.HasPrefix(r.Subject, drawn) && slices.Contains(targets, r.Target) {
+			all[r.Subject] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// cells returns a subject's row of the page.
+func (l *ledger) cells(subject string, targets []string) []string {
+	cells := []string{subject}
+	for _, t := range targets {
+		text := "-"
+		if r := l.find(t, subject); r != nil {
+			text = fmt.Sprintf("%.2f", float64(r.Cycles.now())/1e6)
+			if r.Cycles.limit() > 0 {
+				text += fmt.Sprintf(" (%.0f %%)", 100*r.Cycles.share())
+			}
+		}
+		cells = append(cells, text)
+	}
+	return cells
 }
 
 // drawnMean returns the geometric mean of the drawn layers' cycles, and that of their shares.

@@ -167,3 +167,15 @@ func TestSpilledVectors(t *testing.T) {
 		t.Errorf("two sums:\n%s", few)
 	}
 }
+
+// TestComparedConstants: LoongArch's maximum with a constant is a comparison and a choice, since the instruction for it quiets a
+// signaling NaN. A constant NaN is compared, too.
+func TestComparedConstants(t *testing.T) {
+	for _, k := range []string{"-3.5", "0.0", "inf", "nan"} {
+		f, err := irtext.ParseFunc("most.ripir", []byte("func @most(%x: f32[4], out %y: f32[4]) { for %l in 0:4 vectorize { %y[%l] = max(%x[%l], "+k+") } }"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		match(t, assembly(t, f, target(t, "loongarch64")), `!\bfmax\.s`)
+	}
+}

@@ -118,7 +118,7 @@ func (e *emitter) extreme(op ir.BinOp, a, b val) val {
 		a, b = e.flush(a), e.flush(b)
 	}
 	compare := e.compare
-	if b.zero && b.positive == (op == ir.Max) {
+	if b.zero && b.positive == (op == ir.Max) && !e.facts.QuietsNaNs {
 		compare = e.compareFloats // LLVM's instruction orders zeros, and returns this one
 	}
 	return e.flush(e.pick(compare(by, a, b), a, b))

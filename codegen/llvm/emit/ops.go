@@ -93,7 +93,10 @@ func (e *emitter) compare(op ir.BinOp, a, b val) val {
 		if !e.facts.Flushes {
 			a, b = e.flush(a), e.flush(b)
 		}
-		if op == ir.Lt || op == ir.Gt {
+		switch {
+		case e.facts.QuietsNaNs && op != ir.Eq && op != ir.Ne:
+			a, b = e.hideConstant(a), e.hideConstant(b)
+		case op == ir.Lt || op == ir.Gt:
 			a, b = e.hideZero(a), e.hideZero(b)
 		}
 		return e.compareFloats(op, a, b)

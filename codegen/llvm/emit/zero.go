@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"math"
+
 	llir "github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
@@ -65,11 +67,21 @@ func (e *emitter) hiddenConstant(k float32, wide bool) val {
 
 // hideZero returns x, or a hidden zero of the same sign if x is the constant 0.
 func (e *emitter) hideZero(x val) val {
-	if !x.constant || x.f != 0 || !e.facts.MixesZeros {
+	if x.f != 0 || !e.facts.MixesZeros {
 		return x
 	}
-	v := e.hiddenConstant(0, x.wide)
-	if !x.positive {
+	return e.hideConstant(x)
+}
+
+// hideConstant returns x, or the same number hidden if x is a constant. A NaN stays, since nothing
+// is less or greater than it.
+func (e *emitter) hideConstant(x val) val {
+	k := float64(x.f)
+	if !x.constant || math.IsNaN(k) {
+		return x
+	}
+	v := e.hiddenConstant(float32(math.Abs(k)), x.wide)
+	if math.Signbit(k) {
 		v.v = e.b().NewFNeg(v.v)
 	}
 	return v

@@ -25,6 +25,9 @@ type Facts struct {
 	// MixesZeros says that LLVM has patterns for which 0 and -0 are equal, and vectors of one float
 	// are scalars.
 	MixesZeros bool
+	// QuietsNaNs says that instructions for a minimum or maximum with a constant return a signaling
+	// NaN, made quiet, and code that flushes leaves it signaling.
+	QuietsNaNs bool
 	// FloatRegister is the constraint of a float in inline assembly.
 	FloatRegister string
 	// SaturatesByLane says that LLVM scalarizes conversions of f32 vectors to i32 that saturate.

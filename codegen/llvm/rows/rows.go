@@ -202,7 +202,7 @@ func archs() []arch {
 			Row: Row{Backend: "LoongArch", Triple: "loongarch64-unknown-linux-gnu", Emulation: "elf64loongarch",
 				PageSize: 65536, CommentMark: "#", Addition: "addi.d $sp, $sp, 16", Machine: elf.EM_LOONGARCH,
 				Class: elf.ELFCLASS64, Flags: 0x43, // doubles in registers, version 1 of relocations
-				Facts: Facts{Fuses: true, MixesZeros: true, FloatRegister: "f"}},
+				Facts: Facts{Fuses: true, MixesZeros: true, QuietsNaNs: true, FloatRegister: "f"}},
 			disabled: map[string][]string{"loongarch64": {"lsx", "lasx", "relax"}},
 		},
 		{
