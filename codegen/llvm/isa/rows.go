@@ -401,10 +401,10 @@ func lookUpRowWide(c *code) {
 // lookUpRowA32 has half the registers, and byte sums take up to eight. vtbl looks 8 filters up in a
 // table of two registers of 8 bytes, and two vtbl fill one register to add. The R52 begins two
 // operations a cycle: two vtbl, or an addition, which takes both halves of the vector unit, or one
-// of these beside a load of 8 bytes. So times are of half a cycle. After each tap the bytes are
-// added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each
-// addition. vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16
-// entries have.
+// of these beside a load of 8 bytes. So times are of half a cycle. Bytes hold the sums of Together
+// groups. Then they are added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait
+// for each load and each addition. vldr wants addresses of four bytes, which whole rows of 32
+// filters and tables of 16 entries have.
 func lookUpRowA32(c *code) {
 	const (
 		atTables, atEntries, tap       = 0, 1, 2 // results
@@ -421,29 +421,32 @@ func lookUpRowA32(c *code) {
 		return b.load(loadKey{operand: operand, at: at}, 1, p, load, half(0), half(1))[0]
 	}
 
-	b := &block{}
-	found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
-	for k := range c.Groups * n { // each table is read by all filters at once, so that few are kept
-		g, p, f := k/n, k%n/filters, k%filters
-		table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)),
-			read(b, entries, atEntries, 16*(g*filters+f))
-		to := found.cell()
-		if !isSet[p*filters+f] {
-			to = sums[p*filters+f]
+	lookUp := func(first int) []string { // of the groups that bytes add up
+		b := &block{}
+		found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
+		for k := range c.Together * n { // each table is read by all filters at once, so that few are kept
+			g, p, f := first+k/n, k%n/filters, k%filters
+			table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)),
+				read(b, entries, atEntries, 16*(g*filters+f))
+			to := found.cell()
+			if !isSet[p*filters+f] {
+				to = sums[p*filters+f]
+			}
+			var os []*operation
+			for h := range 2 {
+				os = append(os, b.do(find, func() string {
+					return fmt.Sprintf("vtbl.8 d%d, {d%d, d%d}, d%d", 2*to.k+h, 2*table.k, 2*table.k+1, 2*w.k+h)
+				}, cells(to), nil, table, w))
+			}
+			if s := sums[p*filters+f]; to != s {
+				os = append(os, b.do(add, lineOf("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
+			}
+			isSet[p*filters+f] = true
+			b.chain(0, os...)
 		}
-		var os []*operation
-		for h := range 2 {
-			os = append(os, b.do(find, func() string {
-				return fmt.Sprintf("vtbl.8 d%d, {d%d, d%d}, d%d", 2*to.k+h, 2*table.k, 2*table.k+1, 2*w.k+h)
-			}, cells(to), nil, table, w))
-		}
-		if s := sums[p*filters+f]; to != s {
-			os = append(os, b.do(add, lineOf("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
-		}
-		isSet[p*filters+f] = true
-		b.chain(0, os...)
+		b.order()
+		return b.lines
 	}
-	b.order()
 
 	memory := &block{}
 	wide := newPool(0, firstSum)
@@ -469,7 +472,9 @@ func lookUpRowA32(c *code) {
 		l.line("mov $%d, #%d", tap, c.Taps)
 		l.line("1:")
 	}
-	l.lines = slices.Concat(l.lines, b.lines, memory.lines)
+	for first := 0; first < c.Groups; first += c.Together {
+		l.lines = slices.Concat(l.lines, lookUp(first), memory.lines)
+	}
 	if c.Taps > 1 {
 		l.line("add $%[1]d, $%[1]d, #%[2]d", atTables, c.Groups*c.Words)
 		l.line("add $%[1]d, $%[1]d, #%[2]d", atEntries, c.Groups*c.Lanes)
