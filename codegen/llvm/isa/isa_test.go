@@ -102,7 +102,7 @@ func TestAssembly(t *testing.T) {
 	// Families of tiles.
 	prefixes := map[string][]string{
 		"neon_xor_cnt_row_":         {"eor\tv", "cnt\tv", "add\tv", "ld1\t{ v"},
-		"armv7_xor_cnt_row_":        {"veor", "vcnt.8", "vadd.i8", "vld1.8\t{d"},
+		"armv7_xor_cnt_row_":        {"veor", "vcnt.8", "vadd.i8", "vldr\td"},
 		"neon_xor_cnt_add_":         {"eor\tv", "cnt\tv", "add\tv"},
 		"armv7_xor_cnt_add_":        {"veor", "vcnt.8", "vadd.i8"},
 		"neon_uadalp_u16_x":         {"uadalp\tv"},
