@@ -125,8 +125,8 @@ func countRowA64(c *code, first bool) *block {
 	weights, words := newPool(0, 4), newPool(4, 4)
 	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
 	count := b.counter(popcounts{
-		a53Vector(), a53Vector(), a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b", "cnt $%d.16b, v%d.16b",
-		"add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
+		a53Vector(), a53Vector(), a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b",
+		"cnt $%d.16b, v%d.16b", "add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
 	}, sums, first, newPool(8, 6))
 	for w := range c.Words {
 		for t := range c.Taps {
@@ -348,32 +348,47 @@ func lookUpRowWide(c *code) {
 		[]string{"cc"})...)
 }
 
+// addHalves adds to n registers of sums behind an operand, by an operation for each, on 32-bit Arm.
+func addHalves(operand, n int, p *pool, add func(sum *cell, k int) string) []string {
+	b, store := &block{}, timing{slots: 1, port: 2}
+	for k := range n {
+		at := 16 * k
+		sum := b.loadHalves(loadKey{operand: operand, at: at}, p)
+		os := []*operation{b.do(r52Vector(4, 2), func() string { return add(sum, k) }, cells(sum), nil, sum)}
+		for h := range 2 {
+			os = append(os, b.do(store, func() string {
+				return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*sum.k+h, operand, at+8*h)
+			}, nil, nil, sum))
+		}
+		b.chain(0, os...)
+	}
+	b.order()
+	return b.lines
+}
+
 // lookUpRowA32 has half the registers, and byte sums take up to eight. vtbl looks 8 filters up in a
 // table of two registers of 8 bytes, and two vtbl fill one register to add. The R52 begins two
 // operations a cycle: two vtbl, or an addition, which takes both halves of the vector unit, or one
-// of these beside a load of 8 bytes. Bytes hold the sums of Together groups. Then they are added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait
-// for each load and each addition. vldr wants addresses of four bytes, which whole rows of 32
-// filters and tables of 16 entries have.
+// of these beside a load of 8 bytes. Bytes hold the sums of Together groups. Then they are added to
+// sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each addition.
+// vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16 entries have.
 func lookUpRowA32(c *code) {
 	const (
 		atTables, atEntries, tap       = 0, 1, 2 // results
 		sumsOperand, tables0, entries0 = 3, 4, 5
 		firstSum                       = 8
 	)
-	find, add, store := r52Vector(4, 1), r52Vector(4, 2), timing{0, 1, 2}
+	find, add := r52Vector(4, 1), r52Vector(4, 2)
 	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
 	sums := fixedCells(firstSum, n)
-	read := func(b *block, p *pool, operand, at int) *cell {
-		return b.loadHalves(loadKey{operand: operand, at: at}, p)
-	}
 
 	lookUp := func(first int) []string { // of the groups that bytes add up
 		b := &block{}
 		found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
 		for k := range c.Together * n { // each table is read by all filters at once, so that few are kept
 			g, p, f := first+k/n, k%n/filters, k%filters
-			table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)),
-				read(b, entries, atEntries, 16*(g*filters+f))
+			table := b.loadHalves(loadKey{operand: atTables, at: c.Words * (p*c.Stride*c.Groups + g)}, tables)
+			w := b.loadHalves(loadKey{operand: atEntries, at: 16 * (g*filters + f)}, entries)
 			to := found.cell()
 			if !isSet[p*filters+f] {
 				to = sums[p*filters+f]
@@ -394,22 +409,9 @@ func lookUpRowA32(c *code) {
 		return b.lines
 	}
 
-	memory := &block{}
-	wide := newPool(0, firstSum)
-	for k := range 2 * n {
-		at := 16 * k
-		v := read(memory, wide, sumsOperand, at)
-		os := []*operation{memory.do(add, func() string {
-			return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", v.k, 2*firstSum+k)
-		}, cells(v), nil, v)}
-		for h := range 2 {
-			os = append(os, memory.do(store, func() string {
-				return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*v.k+h, sumsOperand, at+8*h)
-			}, nil, nil, v))
-		}
-		memory.chain(0, os...)
-	}
-	memory.order()
+	memory := addHalves(sumsOperand, 2*n, newPool(0, firstSum), func(sum *cell, k int) string {
+		return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", sum.k, 2*firstSum+k)
+	})
 
 	var l listing
 	l.line("mov $%d, $%d", atTables, tables0)
@@ -419,7 +421,7 @@ func lookUpRowA32(c *code) {
 		l.line("1:")
 	}
 	for first := 0; first < c.Groups; first += c.Together {
-		l.lines = slices.Concat(l.lines, lookUp(first), memory.lines)
+		l.lines = slices.Concat(l.lines, lookUp(first), memory)
 	}
 	if c.Taps > 1 {
 		l.line("add $%[1]d, $%[1]d, #%[2]d", atTables, c.Groups*c.Words)
