@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"math"
 	"slices"
 
 	"ripc/ir"
@@ -180,7 +181,11 @@ func (b *acrossBuilder) sums(blocks string, shared int) {
 		all = append(all, name)
 		return name
 	}
-	switch wide := b.sumType(); b.inBytes() {
+	wide, most := b.sumType(), int(b.buffers[b.table.buf].Range.To)
+	if wide.Bits() > ir.U16.Bits() && b.extent(rows)*b.extent(cols)*most <= math.MaxUint16 {
+		wide = ir.U16 // of a group
+	}
+	switch b.inBytes() {
 	case overWords:
 		own(sums, rows, ir.U8)
 	case overRow:

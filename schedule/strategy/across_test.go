@@ -64,9 +64,12 @@ func TestAcrossInRegisters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := pointwise(128, 128, 1)
-	a.KH, a.KW = 3, 3
-	for planes, want := range map[int][]ir.Type{2: {ir.U8}, 3: {ir.U16, ir.U8}, 4: {ir.U16}} {
+	for _, c := range []struct {
+		planes, channels int
+		want             []ir.Type
+	}{{2, 128, []ir.Type{ir.U8}}, {3, 128, []ir.Type{ir.U16, ir.U8}}, {4, 128, []ir.Type{ir.U16}}, {4, 512, []ir.Type{ir.U16}}} {
+		planes, want, a := c.planes, c.want, pointwise(c.channels, 128, 1)
+		a.KH, a.KW = 3, 3
 		f := testlayer.Integers(a, m, layout.Table8Across, ir.Unipolar, planes, 1, 14, 14, ops.Slice{})
 		var own []ir.Type
 		ir.Walk(plainest(t, f, m).Func.Body, func(s ir.Stmt) bool {
@@ -76,7 +79,7 @@ func TestAcrossInRegisters(t *testing.T) {
 			return true
 		})
 		if !slices.Equal(own, want) {
-			t.Errorf("%d bits: sums in registers are of %v, want %v", planes, own, want)
+			t.Errorf("%d bits of %d channels: sums in registers are of %v, want %v", planes, c.channels, own, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func fmaRows() Strategy {
 		build: func(b *builder, v Values) {
 			t := b.tiles(v)
 			b.placeStages(t)
-			b.pads()
+			b.copyRows(b.read())
 			b.fmaRows(b.reduction())
 			b.stagesBetween()
 			b.packCompare(t)
@@ -97,11 +97,34 @@ func (l *Layer) fmaRow() (row *isa.Instr, whole bool) {
 	return nil, false
 }
 
+// copyRows flattens the rows of input x. If the input is copied, and its channels fill no vectors,
+// vectors of the copy go over several pixels.
+func (b *builder) copyRows(x *ir.Load) {
+	isRun := x.Buf == b.pad.buf && len(b.before) == 0 && b.pad.extent(ir.Channel)%b.lanesOfFloats() > 0
+	if !isRun {
+		b.pads()
+	}
+	if b.must(steps.Flatten(x.Buf, len(x.Idx)-2)); !isRun || b.err != nil {
+		return
+	}
+	for _, from := range loads(storesTo(b.f.Body, x.Buf)[0].Val) {
+		b.may(steps.Flatten(from.Buf, len(from.Idx)-2))
+	}
+	for _, l := range loopsOf(b.serial(x.Buf), ir.Col) {
+		if !b.peelBorder(l) {
+			continue
+		}
+		if c, ok := b.find(l.Var).Body.(*ir.For); ok {
+			b.vectors(b.fuse(l.Var, c.Var, l.Var+".r"), maxVector)
+		}
+	}
+}
+
 // fmaRows adds up the sums of a tile by rows of taps.
 func (b *builder) fmaRows(loops []string) {
 	row, whole := b.fmaRow()
 	positions, filters := b.sum.loop(ir.Col), loops[len(loops)-1]
-	x, w, last := b.read(), b.filters(), len(b.read().Idx)-1
+	w := b.filters()
 	channels := len(weightAxes()) - 1
 	nests := []rowNest{{positions: positions, instr: row}}
 	parts := ""
@@ -140,7 +163,6 @@ func (b *builder) fmaRows(loops []string) {
 		slices.Reverse(order[channels:])
 	}
 	b.must(steps.Pack(w, b.lanesOfFloats(), order...))
-	b.must(steps.Flatten(x.Buf, last-1))
 	isRun := whole && b.extent(b.sum.loop(ir.TapCol)) > 1
 	if isRun {
 		b.must(steps.Flatten(w, channels-2))

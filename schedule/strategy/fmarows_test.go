@@ -71,6 +71,9 @@ func TestFmaRows(t *testing.T) {
 							t.Errorf("%s: no row %s:\n%s", name, row, trace)
 						}
 					}
+					if trace := fmt.Sprint(choice.Trace); c.in == 3 && !strings.Contains(trace, "vectorize xp.w.r") {
+						t.Errorf("%s: pixels are copied one by one:\n%s", name, trace)
+					}
 					difftest.Same(t, f, choice.PackingFunc(), 1)
 				}
 			}

@@ -307,7 +307,15 @@ func (b *tableBuilder) scheduleRun(runs, groups, name string) []string {
 	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half,
 		other)
 	var bufs []string
-	if b.f.Buffers()[b.sum.buf].Type.Bits() > ir.U8.Bits() && !b.widensDirectly() {
+	switch bits := b.f.Buffers()[b.sum.buf].Type.Bits(); {
+	case b.widensDirectly() && bits > ir.U16.Bits(): // an instruction's sums are parts of these
+		around := cmp.Or(loops[ir.TapCol], groups)
+		if blocks == "" {
+			around = cmp.Or(runs, around)
+		}
+		bufs = []string{name + ".h"}
+		b.must(steps.NarrowAccumulate(b.sum.buf, b.wrapLoop(around), ir.U16, 0, bufs[0]))
+	case !b.widensDirectly() && bits > ir.U8.Bits():
 		bufs = b.inBytes(loops[ir.TapCol], groups, name)
 	}
 	switch i := b.lookUp(); {

@@ -140,7 +140,7 @@ func (l *Layer) lookUpRows() []isa.Instr {
 		// the tables of a word are made together
 		together := i.Groups == l.tablesOf() || i.Groups%l.table.extent(ir.Part) == 0
 		if l.rowsWiden() {
-			apart = l.sumType() != i.Type
+			apart = l.sumBits() < i.Type.Bits() // wider sums get those of an instruction
 		}
 		reads := step == max(1, i.Stride) || l.widensTables() && i.Positions == 1 // a single position has no step
 		holds := i.Func.Params[1].Range

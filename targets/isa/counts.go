@@ -255,7 +255,7 @@ func sumsOfNeighbours(c cpu) []Instr {
 	for _, filters := range []int{8, 16, 32} {
 		memory(fmt.Sprintf("_x%d", filters), 0, filters, 2)
 	}
-	if c.arch == "arm" { // its loads move one address along for all positions of a row of taps
+	if c.arch == "arm" { // loads for all positions of a row of taps go beside additions
 		for positions := 2; positions <= 4; positions++ {
 			memory(fmt.Sprintf("_%dx%d", positions, rowFilters(c)), positions, rowFilters(c), 2)
 		}

@@ -122,7 +122,9 @@ type Instr struct {
 	// Groups.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
-	Together                              int // of DotChannels: products that are added up in 16 bits
+	// of DotChannels: products that are added up in 16 bits; of LookUpRow in sums of 16 bits:
+	// groups that are added up in bytes
+	Together int
 	// each word of activations is there once for each filter of a register (steps.Replicate)
 	Copies bool
 	Wide   bool // weights are loaded two registers at a time

@@ -113,12 +113,16 @@ func (c cpu) lookUpWideRows(filters int) []Instr {
 	const entries, sums, reach = 16, 128, 1020 // reach is that of loads of 32-bit Arm
 	var is []Instr
 	for positions := 1; positions <= sums/filters; positions++ {
-		for _, groups := range []int{4, 8, 16} {
+		for _, n := range [][2]int{{4, 4}, {8, 8}, {8, 4}, {16, 16}} { // groups, and those that bytes add up
+			groups, together := n[0], n[1]
+			if together < groups && c.arch != "arm" {
+				continue
+			}
 			for _, taps := range []int{1, 3, 5} {
 				for stride := 1; stride <= min(2, positions); stride++ { // one position has no stride
 					most, p, k, outer := math.MaxInt8, "%p", "", ""
 					if c.arch == "arm" {
-						if most = math.MaxUint8 / groups; entries*((positions-1)*stride*groups+groups) > reach+8 {
+						if most = math.MaxUint8 / together; entries*((positions-1)*stride*groups+groups) > reach+8 {
 							continue
 						}
 					}
@@ -131,16 +135,17 @@ func (c cpu) lookUpWideRows(filters int) []Instr {
 					}
 					i := Instr{
 						Meaning: LookUpRow, Lanes: filters, Words: entries, Positions: positions, Taps: taps,
-						Groups: groups, Stride: stride,
+						Groups: groups, Together: together, Stride: stride,
 						Type: ir.U16, Bounded: true,
 					}
 					is = append(is, c.instr(family{
-						"${cpu}_lookup${words}_wide_row_${positions}x${taps}x${groups}x${lanes}_s$stride",
+						"${cpu}_lookup${words}_wide_row_${positions}x${taps}x${groups}x${lanes}_s${stride}" +
+							textIf(together < groups, "_by${together}"),
 						"out %acc: u16[$positions, $lanes], %t: u8[$pixels, $groups, $words] from 0 to $most, %w: u8[" +
 							outer + "$groups, $lanes]", loops,
 						"%acc[%p, %l] += cast<u16>(" + entry("%t["+p+", %g, #]", "%w["+k+"%g, %l]", entries, true) +
 							")",
-					}, i, values{"pixels": stride*(positions-1) + taps, "most": most}))
+					}, i, values{"pixels": stride*(positions-1) + taps, "most": most, "together": together}))
 				}
 			}
 		}

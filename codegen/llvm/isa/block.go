@@ -48,10 +48,11 @@ func a53Vector() timing { return timing{latency: 6, slots: 1} }
 func a53Load() timing   { return timing{latency: 4, slots: 1, port: 1} }
 func a53Pair() timing   { return timing{latency: 5, port: 2} }
 func a53Store() timing  { return timing{slots: 1} }
-func r52Vector() timing { return timing{latency: 4, slots: 1} }
 
-// r52Load is that of n registers at once.
-func r52Load(n int) timing { return timing{latency: 4 + 2*n, slots: n} }
+// r52Vector is an operation on one half of the vector unit, or on both, in half cycles: the R52
+// begins two operations a cycle. r52Load is a load of 8 bytes beside them.
+func r52Vector(latency, halves int) timing { return timing{latency: 2 * latency, slots: halves} }
+func r52Load() timing                      { return timing{latency: 8, port: 2} }
 
 // pool is registers: those that are free, in the order in which they became so.
 type pool struct {
@@ -195,6 +196,14 @@ func (b *block) load(key loadKey, n int, p *pool, t timing, lines ...func(k int)
 		b.pools = append(b.pools, p)
 	}
 	return cells
+}
+
+// loadHalves loads a register of 32-bit Arm, 8 bytes at a time.
+func (b *block) loadHalves(key loadKey, p *pool) *cell {
+	half := func(h int) func(k int) string {
+		return func(k int) string { return fmt.Sprintf("vldr d%d, [$%d, #%d]", 2*k+h, key.operand, key.at+8*h) }
+	}
+	return b.load(key, 1, p, r52Load(), half(0), half(1))[0]
 }
 
 // start is the address of a load without an offset, in register k if that is not 0.

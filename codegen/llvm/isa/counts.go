@@ -150,8 +150,7 @@ func addPairs(c *code) {
 // addToMemory is the function of isa.WidenAddMemory. The sums stay in memory, since they are needed
 // so seldom that registers for them would be missing elsewhere. On 64-bit Arm up to four registers
 // of sums are loaded before the first is added to, and that before the first is stored: a core that
-// works in order waits for each load once. On 32-bit Arm only neighbours are loaded at once, so the
-// sums are in q0 and q1, and the address moves along.
+// works in order waits for each load once.
 func addToMemory(c *code) {
 	n := c.sumsOf() / 8
 	if c.Arch == "wasm32" {
@@ -168,15 +167,13 @@ func addToMemory(c *code) {
 	var l listing
 	address, operand := value{"ptr", "%acc"}, strings.Repeat(",w", n)+",~{memory}"
 	if c.Arch == "arm" {
-		for v := 0; v < n; v += 2 {
-			l.line("vld1.64 {d0-d3}, [$0]")
-			l.line("vpadal.u8 q0, ${%d:q}", 2+v)
-			l.line("vpadal.u8 q1, ${%d:q}", 3+v)
-			l.line("vst1.64 {d0-d3}, [$0]!")
-		}
-		operand = strings.Replace(operand, "~", "~{q0},~{q1},~", 1)
-		c.asm(assembly{text: l.text(), constraints: "=r,0" + operand, volatile: true}, []string{"ptr"},
-			append([]value{address}, from...)...)
+		const wide = 6 // registers of sums
+		l.lines = addHalves(0, n, newPool(0, wide), func(sum *cell, k int) string {
+			return fmt.Sprintf("vpadal.u8 q%d, ${%d:q}", sum.k, 1+k)
+		})
+		code := assembly{text: l.text(), constraints: "r" + operand, clobbers: registerNames("q", 0, wide),
+			volatile: true}
+		c.asm(code, nil, append([]value{address}, from...)...)
 		return
 	}
 	sums := min(n, 4)

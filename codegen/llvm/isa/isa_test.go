@@ -97,12 +97,12 @@ func TestAssembly(t *testing.T) {
 		"armv7_pack_ge_f32_x32":       {"vcge.f32", "vsli.32", "vpadd.i32"},
 		"neon_uadalp_u16_x16":         {"uadalp\tv", "ldp\tq", "stp\tq"},
 		"neon_xor_cnt_add_2x8_spread": {"eor\tv", "cnt\tv", "add\tv", "ldp\tq"},
-		"armv7_vpadal_u16_x8":         {"vld1.64", "vpadal.u8", "vst1.64"},
+		"armv7_vpadal_u16_x8":         {"vldr\td", "vpadal.u8", "vstr\td"},
 	}
 	// Families of tiles.
 	prefixes := map[string][]string{
 		"neon_xor_cnt_row_":         {"eor\tv", "cnt\tv", "add\tv", "ld1\t{ v"},
-		"armv7_xor_cnt_row_":        {"veor", "vcnt.8", "vadd.i8", "vld1.8\t{d"},
+		"armv7_xor_cnt_row_":        {"veor", "vcnt.8", "vadd.i8", "vldr\td"},
 		"neon_xor_cnt_add_":         {"eor\tv", "cnt\tv", "add\tv"},
 		"armv7_xor_cnt_add_":        {"veor", "vcnt.8", "vadd.i8"},
 		"neon_uadalp_u16_x":         {"uadalp\tv"},
@@ -134,7 +134,7 @@ func TestAssembly(t *testing.T) {
 		"avx512_tables16_":          {"vpshufb", "zmm"},
 		"avx2_tables16_":            {"vpshufb", "vpsrlvd", "ymm"},
 		"armv7_vpadal_u16_x":        {"vpadal.u8"},
-		"armv7_vpadal_u16_":         {"vld1.64", "vpadal.u8", "vst1.64"},
+		"armv7_vpadal_u16_":         {"vldr\td", "vpadal.u8", "vstr\td"},
 		"neon_fma_row_":             {"fmla\tv", "ld4\t{ v", "ldr\tq"},
 		"armv7_fma_row_":            {"vfma.f32\tq", "vldmia\t", "[], d"},
 		"neon_smull_channels_":      {"smull\tv", "smull2\tv", "sadalp\tv", "ld1\t{ v"},

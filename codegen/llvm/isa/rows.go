@@ -25,29 +25,17 @@ func cells(cs ...*cell) []*cell { return cs }
 
 // inRegisters writes a row with byte sums in registers: two pieces of assembly; LLVM drops one of
 // them. In the first piece, for sums that LLVM knows to be zero, the first count of a sum sets it.
-// Operands from $0 on are sums. Behind them are the addresses of the inputs. If these move, they
-// are results too, and the steps follow.
-func (c *code) inRegisters(sums int, clobbers []string, isMoved bool,
-	row func(c *code, first bool) (b *block, steps []int)) {
+// Operands from $0 on are sums. Behind them are the addresses of the inputs.
+func (c *code) inRegisters(sums int, clobbers []string, row func(c *code, first bool) *block) {
 	olds := make([]value, sums)
 	for s := range olds {
 		olds[s] = c.load(register, "acc", 16*s, 1)
 	}
 	write := func(first bool) []value {
-		b, steps := row(c, first)
+		b := row(c, first)
 		b.order()
-		results := slices.Repeat([]string{register}, sums)
-		constraints := slices.Repeat([]string{"=&w"}, sums)
+		constraints := append(slices.Repeat([]string{"=&w"}, sums), "r", "r")
 		inputs := []value{{"ptr", "%" + c.Func.Params[1].Name}, {"ptr", "%" + c.Func.Params[2].Name}}
-		if isMoved {
-			results, constraints = append(results, "ptr", "ptr"),
-				append(constraints, "=&r", "=&r", fmt.Sprint(sums), fmt.Sprint(sums+1))
-		} else {
-			constraints = append(constraints, "r", "r")
-		}
-		for _, d := range steps {
-			inputs, constraints = append(inputs, value{"i32", fmt.Sprint(d)}), append(constraints, "r")
-		}
 		for s := range olds {
 			if !first {
 				inputs, constraints = append(inputs, olds[s]), append(constraints, fmt.Sprint(s))
@@ -55,7 +43,7 @@ func (c *code) inRegisters(sums int, clobbers []string, isMoved bool,
 		}
 		code := assembly{text: b.text(), constraints: strings.Join(constraints, ","),
 			clobbers: append(clobbers, "memory"), volatile: true}
-		news := c.asm(code, results, inputs...)[:sums]
+		news := c.asm(code, slices.Repeat([]string{register}, sums), inputs...)
 		for s := range olds {
 			if first {
 				news[s] = c.op("add", news[s], olds[s])
@@ -99,15 +87,15 @@ func a64Clobbers(vectors int) []string {
 func xorCountRow(c *code) {
 	sums := c.Positions * c.Lanes / 4
 	if c.Arch == "arm" {
-		c.inRegisters(sums, registerNames("q", 0, 8), true, countRowA32)
+		c.inRegisters(sums, registerNames("q", 0, 8), countRowA32)
 		return
 	}
-	c.inRegisters(sums, a64Clobbers(14), false, countRowA64)
+	c.inRegisters(sums, a64Clobbers(14), countRowA64)
 }
 
 // popcounts are the lines of a count of 16 bytes.
 type popcounts struct {
-	timing
+	differs, numbers, adds   timing
 	differ, number, set, add string
 }
 
@@ -117,14 +105,14 @@ func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(s
 	all, isSet := fixedCells(0, sums), map[int]bool{}
 	return func(sum int, weights, word *cell) {
 		t, s := results.cell(), all[sum]
-		begin := b.do(l.timing, lineOf(l.differ, t, weights, word), cells(t), nil, weights, word)
+		begin := b.do(l.differs, lineOf(l.differ, t, weights, word), cells(t), nil, weights, word)
 		if first && !isSet[sum] {
 			isSet[sum] = true
-			b.chain(0, begin, b.do(l.timing, lineOf(l.set, s, t), cells(s), nil, t))
+			b.chain(0, begin, b.do(l.numbers, lineOf(l.set, s, t), cells(s), nil, t))
 			return
 		}
-		b.chain(0, begin, b.do(l.timing, lineOf(l.number, t), cells(t), nil, t),
-			b.do(l.timing, lineOf(l.add, s, t), nil, cells(s), t))
+		b.chain(0, begin, b.do(l.numbers, lineOf(l.number, t), cells(t), nil, t),
+			b.do(l.adds, lineOf(l.add, s, t), nil, cells(s), t))
 	}
 }
 
@@ -132,13 +120,13 @@ func (b *block) counter(l popcounts, sums int, first bool, results *pool) func(s
 // goes through one pair of registers of weights after the other. In the last tap of a word it goes
 // through one position after the other, so that registers of its pixels are free for the next word.
 // The sums of four positions have the upper half of the registers.
-func countRowA64(c *code, first bool) (*block, []int) {
+func countRowA64(c *code, first bool) *block {
 	b := &block{starts: a64Starts()}
 	weights, words := newPool(0, 4), newPool(4, 4)
 	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
 	count := b.counter(popcounts{
-		a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b", "cnt $%d.16b, v%d.16b",
-		"add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
+		a53Vector(), a53Vector(), a53Vector(), "eor v%d.16b, v%d.16b, v%d.16b", "cnt v%[1]d.16b, v%[1]d.16b",
+		"cnt $%d.16b, v%d.16b", "add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b",
 	}, sums, first, newPool(8, 6))
 	for w := range c.Words {
 		for t := range c.Taps {
@@ -156,68 +144,30 @@ func countRowA64(c *code, first bool) (*block, []int) {
 			}
 		}
 	}
-	return b, nil
+	return b
 }
 
 // countRowA32 has half the registers, and sums take up to eight. So a word is not kept for the next
-// tap, and its products overwrite it: two adjacent words of a pixel are loaded at once. Loads have
-// no offsets but move their address along, by the loaded size or by a register. The order of words
-// needs nothing else: the first words of all positions from left to right, the next ones from right
-// to left.
-func countRowA32(c *code, first bool) (*block, []int) {
+// tap, and its last product overwrites it. vldr wants addresses of four bytes, which whole pixels
+// and rows of weights have.
+func countRowA32(c *code, first bool) *block {
 	b := &block{}
-	weights, words := newPool(0, 4), newPool(4, 4)
-	words.most = 3 // a difference needs one
+	weights, words := newPool(0, 3), newPool(3, 5)
+	words.most = 2 // products need the others
 	sums, filters := c.Positions*c.Lanes/4, c.Lanes/4
 	count := b.counter(popcounts{
-		r52Vector(), "veor q%d, q%d, q%d", "vcnt.8 q%[1]d, q%[1]d", "vcnt.8 ${%d:q}, q%d",
-		"vadd.i8 ${%[1]d:q}, ${%[1]d:q}, q%[2]d",
+		r52Vector(4, 2), r52Vector(4, 1), r52Vector(4, 2), "veor q%d, q%d, q%d", "vcnt.8 q%[1]d, q%[1]d",
+		"vcnt.8 ${%d:q}, q%d", "vadd.i8 ${%[1]d:q}, ${%[1]d:q}, q%[2]d",
 	}, sums, first, words)
-	load := func(k, n, operand int, move string) string {
-		return fmt.Sprintf("vld1.8 {%s}, [$%d]%s", list(2*n, func(d int) string {
-			return fmt.Sprint("d", 2*k+d)
-		}), operand, move)
-	}
-	const together = 2 // words
-	type read struct{ at, n int }
-	var order []read // words, as they are loaded
-	var steps []int
-	runs := (c.Words + together - 1) / together
-	for n := range c.Taps * runs {
-		t, w := n/runs, n%runs*together
-		size := min(together, c.Words-w)
+	for tap := range c.Taps * c.Words {
 		for p := range c.Positions {
-			if n%2 == 1 {
-				p = c.Positions - 1 - p
-			}
-			turn, at := len(order), 16*((p+t)*c.Words+w)
-			if turn > 0 {
-				before := order[turn-1]
-				if d := at - before.at; d != 16*before.n && !slices.Contains(steps, d) {
-					steps = append(steps, d)
-				}
-			}
-			order = append(order, read{at, size})
-			for k := range size * filters {
-				from := (t*c.Words+w)*filters + k
-				pair := b.load(loadKey{operand: sums + 1, at: 16 * (from &^ 1)}, 2, weights, r52Load(2),
-					func(k int) string {
-						return load(k, 2, sums+1, "!")
-					})
-				word := b.load(loadKey{sums, at, turn}, size, words, r52Load(size), func(k int) string {
-					move := "!"
-					if turn+1 < len(order) {
-						if s := slices.Index(steps, order[turn+1].at-at); s >= 0 {
-							move = fmt.Sprintf(", $%d", sums+4+s)
-						}
-					}
-					return load(k, size, sums, move)
-				})
-				count(p*filters+k%filters, pair[from&1], word[k/filters])
+			word := b.loadHalves(loadKey{sums, 16 * (p*c.Words + tap), tap}, words)
+			for f := range filters {
+				count(p*filters+f, b.loadHalves(loadKey{operand: sums + 1, at: 16 * (tap*filters + f)}, weights), word)
 			}
 		}
 	}
-	return b, steps
+	return b
 }
 
 // lookUpRow is the function of isa.LookUpRow.
@@ -232,7 +182,7 @@ func lookUpRow(c *code) {
 	case c.Taps > 0:
 		lookUpRowWide(c)
 	default:
-		c.inRegisters(c.Positions*c.Lanes/16, a64Clobbers(16), false, lookUpRowA64)
+		c.inRegisters(c.Positions*c.Lanes/16, a64Clobbers(16), lookUpRowA64)
 	}
 }
 
@@ -240,7 +190,7 @@ func lookUpRow(c *code) {
 // inside weights, so that few weights are kept, and the tables of each position. A look-up is two
 // operations, tbl and add. So one begins every second cycle, and few registers hold found entries.
 // The sums of four positions have the upper half of the registers.
-func lookUpRowA64(c *code, first bool) (*block, []int) {
+func lookUpRowA64(c *code, first bool) *block {
 	b := &block{starts: a64Starts(), apart: 2}
 	weights, tables, found := newPool(0, 4), newPool(4, 8), newPool(12, 4)
 	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
@@ -261,7 +211,7 @@ func lookUpRowA64(c *code, first bool) (*block, []int) {
 		b.chain(0, b.do(a53Vector(), lineOf("tbl v%d.16b, {v%d.16b}, v%d.16b", t, table, w), cells(t), nil, table, w),
 			b.do(a53Vector(), lineOf("add $%[1]d.16b, $%[1]d.16b, v%[2]d.16b", sums[s], t), nil, cells(sums[s]), t))
 	}
-	return b, nil
+	return b
 }
 
 // halvesRow is a row for both halves of a row of positions, on any core. Whole bytes of found
@@ -398,69 +348,70 @@ func lookUpRowWide(c *code) {
 		[]string{"cc"})...)
 }
 
+// addHalves adds to n registers of sums behind an operand, by an operation for each, on 32-bit Arm.
+func addHalves(operand, n int, p *pool, add func(sum *cell, k int) string) []string {
+	b, store := &block{}, timing{slots: 1, port: 2}
+	for k := range n {
+		at := 16 * k
+		sum := b.loadHalves(loadKey{operand: operand, at: at}, p)
+		os := []*operation{b.do(r52Vector(4, 2), func() string { return add(sum, k) }, cells(sum), nil, sum)}
+		for h := range 2 {
+			os = append(os, b.do(store, func() string {
+				return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*sum.k+h, operand, at+8*h)
+			}, nil, nil, sum))
+		}
+		b.chain(0, os...)
+	}
+	b.order()
+	return b.lines
+}
+
 // lookUpRowA32 has half the registers, and byte sums take up to eight. vtbl looks 8 filters up in a
 // table of two registers of 8 bytes, and two vtbl fill one register to add. The R52 begins two
 // operations a cycle: two vtbl, or an addition, which takes both halves of the vector unit, or one
-// of these beside a load of 8 bytes. So times are of half a cycle. After each tap the bytes are
-// added to sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each
-// addition. vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16
-// entries have.
+// of these beside a load of 8 bytes. Bytes hold the sums of Together groups. Then they are added to
+// sums of 16 bits in memory, eight bytes a cycle: LLVM would wait for each load and each addition.
+// vldr wants addresses of four bytes, which whole rows of 32 filters and tables of 16 entries have.
 func lookUpRowA32(c *code) {
 	const (
 		atTables, atEntries, tap       = 0, 1, 2 // results
 		sumsOperand, tables0, entries0 = 3, 4, 5
 		firstSum                       = 8
 	)
-	find, add, load, store := timing{8, 1, 0}, timing{8, 2, 0}, timing{8, 0, 2}, timing{0, 1, 2}
+	find, add := r52Vector(4, 1), r52Vector(4, 2)
 	n, filters := c.Positions*c.Lanes/16, c.Lanes/16
 	sums := fixedCells(firstSum, n)
-	read := func(b *block, p *pool, operand, at int) *cell {
-		half := func(h int) func(k int) string {
-			return func(k int) string { return fmt.Sprintf("vldr d%d, [$%d, #%d]", 2*k+h, operand, at+8*h) }
+
+	lookUp := func(first int) []string { // of the groups that bytes add up
+		b := &block{}
+		found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
+		for k := range c.Together * n { // each table is read by all filters at once, so that few are kept
+			g, p, f := first+k/n, k%n/filters, k%filters
+			table := b.loadHalves(loadKey{operand: atTables, at: c.Words * (p*c.Stride*c.Groups + g)}, tables)
+			w := b.loadHalves(loadKey{operand: atEntries, at: 16 * (g*filters + f)}, entries)
+			to := found.cell()
+			if !isSet[p*filters+f] {
+				to = sums[p*filters+f]
+			}
+			var os []*operation
+			for h := range 2 {
+				os = append(os, b.do(find, func() string {
+					return fmt.Sprintf("vtbl.8 d%d, {d%d, d%d}, d%d", 2*to.k+h, 2*table.k, 2*table.k+1, 2*w.k+h)
+				}, cells(to), nil, table, w))
+			}
+			if s := sums[p*filters+f]; to != s {
+				os = append(os, b.do(add, lineOf("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
+			}
+			isSet[p*filters+f] = true
+			b.chain(0, os...)
 		}
-		return b.load(loadKey{operand: operand, at: at}, 1, p, load, half(0), half(1))[0]
+		b.order()
+		return b.lines
 	}
 
-	b := &block{}
-	found, tables, entries, isSet := newPool(0, 2), newPool(2, 2), newPool(4, 4), map[int]bool{}
-	for k := range c.Groups * n { // each table is read by all filters at once, so that few are kept
-		g, p, f := k/n, k%n/filters, k%filters
-		table, w := read(b, tables, atTables, c.Words*(p*c.Stride*c.Groups+g)),
-			read(b, entries, atEntries, 16*(g*filters+f))
-		to := found.cell()
-		if !isSet[p*filters+f] {
-			to = sums[p*filters+f]
-		}
-		var os []*operation
-		for h := range 2 {
-			os = append(os, b.do(find, func() string {
-				return fmt.Sprintf("vtbl.8 d%d, {d%d, d%d}, d%d", 2*to.k+h, 2*table.k, 2*table.k+1, 2*w.k+h)
-			}, cells(to), nil, table, w))
-		}
-		if s := sums[p*filters+f]; to != s {
-			os = append(os, b.do(add, lineOf("vadd.i8 q%[1]d, q%[1]d, q%[2]d", s, to), nil, cells(s), to))
-		}
-		isSet[p*filters+f] = true
-		b.chain(0, os...)
-	}
-	b.order()
-
-	memory := &block{}
-	wide := newPool(0, firstSum)
-	for k := range 2 * n {
-		at := 16 * k
-		v := read(memory, wide, sumsOperand, at)
-		os := []*operation{memory.do(add, func() string {
-			return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", v.k, 2*firstSum+k)
-		}, cells(v), nil, v)}
-		for h := range 2 {
-			os = append(os, memory.do(store, func() string {
-				return fmt.Sprintf("vstr d%d, [$%d, #%d]", 2*v.k+h, sumsOperand, at+8*h)
-			}, nil, nil, v))
-		}
-		memory.chain(0, os...)
-	}
-	memory.order()
+	memory := addHalves(sumsOperand, 2*n, newPool(0, firstSum), func(sum *cell, k int) string {
+		return fmt.Sprintf("vaddw.u8 q%[1]d, q%[1]d, d%[2]d", sum.k, 2*firstSum+k)
+	})
 
 	var l listing
 	l.line("mov $%d, $%d", atTables, tables0)
@@ -469,7 +420,9 @@ func lookUpRowA32(c *code) {
 		l.line("mov $%d, #%d", tap, c.Taps)
 		l.line("1:")
 	}
-	l.lines = slices.Concat(l.lines, b.lines, memory.lines)
+	for first := 0; first < c.Groups; first += c.Together {
+		l.lines = slices.Concat(l.lines, lookUp(first), memory)
+	}
 	if c.Taps > 1 {
 		l.line("add $%[1]d, $%[1]d, #%[2]d", atTables, c.Groups*c.Words)
 		l.line("add $%[1]d, $%[1]d, #%[2]d", atEntries, c.Groups*c.Lanes)
