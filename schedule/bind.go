@@ -77,23 +77,5 @@ func barrierBefore(s, at ir.Stmt) ir.Stmt {
 	if s == at {
 		return ir.Seq(&ir.Barrier{}, s)
 	}
-	switch s := s.(type) {
-	case *ir.For:
-		return s.WithBody(barrierBefore(s.Body, at))
-	case *ir.Alloc:
-		return &ir.Alloc{Buf: s.Buf, Body: barrierBefore(s.Body, at)}
-	case *ir.If:
-		out := &ir.If{Cond: s.Cond, Then: barrierBefore(s.Then, at)}
-		if s.Else != nil {
-			out.Else = barrierBefore(s.Else, at)
-		}
-		return out
-	case *ir.Block:
-		var all []ir.Stmt
-		for _, t := range s.Stmts {
-			all = append(all, barrierBefore(t, at))
-		}
-		return ir.Seq(all...)
-	}
-	return s
+	return mapChildren(s, func(t ir.Stmt) ir.Stmt { return barrierBefore(t, at) })
 }
