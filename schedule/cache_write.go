@@ -38,10 +38,7 @@ func cacheWrite(f *ir.Func, buffer, loop, name string) *ir.Func {
 				"loop %%%s does not set all of its part of %%%s with = before it uses it, and the elements of an "+
 					"alloc cannot be copied", loop, buffer)
 		}
-		in := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
-			return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
-		})
-		out = []ir.Stmt{in, body}
+		out = []ir.Stmt{c.copyIn(), body}
 	}
 	back := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: buffer, Idx: outer, Val: ir.At(c.buf, inner...)}

@@ -105,6 +105,13 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) i
 	return ir.Nest(loops, s)
 }
 
+// copyIn copies the region from the buffer to the alloc.
+func (c *local) copyIn() ir.Stmt {
+	return c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
+	})
+}
+
 // axis is that of a loop in which the index in dimension d is chosen.
 func (c *local) axis(d int) ir.Axis {
 	axis := ir.NoAxis

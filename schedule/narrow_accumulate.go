@@ -97,20 +97,26 @@ func (c *local) moveElements(body ir.Stmt, place func(idx []ir.Expr) []ir.Expr) 
 // onlySums refuses unless the loop only adds to the buffer, certainly to all of the region.
 func (c *local) onlySums() {
 	for _, a := range deps.Accesses(c.loop.Body)[c.of.Name] {
-		if a.Store == nil || a.Store.Op != ir.AddTo {
-			what := "reads it"
-			if a.Store != nil {
-				what = "has " + storeText([]deps.Access{a})
-			}
-			refuse("choose a loop inside it, or distribute it with reorder or decompose_reduction",
-				"loop %%%s does more than add to %%%s: it %s", c.loop.Var, c.of.Name, what)
-		}
+		c.requireSum(a, c.loop.Var, "choose a loop inside it, or distribute it with reorder or decompose_reduction")
 	}
 	if guarded(c.loop.Body, c.of.Name) {
 		refuse("split with tail=cut or tail=shift instead of tail=guard",
 			"%%%s is added to under a condition inside loop %%%s", c.of.Name, c.loop.Var)
 	}
 	c.requireWholeStore()
+}
+
+// requireSum refuses an access of the buffer in a loop that is no "+=".
+func (c *local) requireSum(a deps.Access, loop, help string) {
+	what := "reads it"
+	switch {
+	case a.Store == nil:
+	case a.Store.Op == ir.AddTo:
+		return
+	default:
+		what = "has " + storeText([]deps.Access{a})
+	}
+	refuse(help, "loop %%%s does more than add to %%%s: it %s", loop, c.of.Name, what)
 }
 
 // requireWholeStore refuses unless some store of the loop runs over all of the region.

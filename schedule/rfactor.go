@@ -90,14 +90,7 @@ func (c *local) factorable(l *ir.For) {
 	}
 	noLanes(c.f, around, "rfactor")
 	for _, a := range as {
-		if a.Store == nil || a.Store.Op != ir.AddTo {
-			what := "reads it"
-			if a.Store != nil {
-				what = "has " + storeText([]deps.Access{a})
-			}
-			refuse("distribute it with reorder or decompose_reduction",
-				"loop %%%s does more than add to %%%s: it %s", l.Var, of.Name, what)
-		}
+		c.requireSum(a, l.Var, "distribute it with reorder or decompose_reduction")
 		if mentionsAny(a.Idx, l.Var) {
 			refuse("choose a loop that does not", "loop %%%s indexes %%%s: each of its iterations has sums "+
 				"of its own already", l.Var, of.Name)
