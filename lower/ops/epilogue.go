@@ -33,7 +33,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 			return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], o), t)
 		})
 	case e.Shift != nil:
-		bits = c.shiftBits(c.accumulated(acc, i[0], i[1], i[2], o), o)
+		bits = bitsOf(c.shiftLevel(c.accumulated(acc, i[0], i[1], i[2], o), o), e.OutBits)
 	case e.Scale != nil:
 		bits = c.cut(bitsOf(ir.At(c.scaled(acc), i[0], i[1], i[2], o), e.OutBits), o)
 	default:
@@ -156,10 +156,6 @@ func countReached(bits int, threshold func(j int) ir.Expr, reaches func(t ir.Exp
 // atLeast returns the test whether v reaches a threshold.
 func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
 	return func(t ir.Expr) ir.Expr { return ir.Bin(ir.Ge, v, t) }
-}
-
-func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
-	return bitsOf(c.shiftLevel(p, o), c.Epilogue.OutBits)
 }
 
 // shiftLevel returns the level of accumulator p after add, shift and clip.
