@@ -39,7 +39,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("%v stores, %d were expected", got, holds)
 		}
 		f.Body.(*ir.For).Body.(*ir.For).Body.(*ir.If).Else = store("y")
-		if got := newKernel(f, &Describer{}, true).moves().stores(); math.Abs(got-float64(outer*inner)) > 1e-3 {
+		if got := newKernel(f, &Describer{}, true).moves().stores; math.Abs(got-float64(outer*inner)) > 1e-3 {
 			t.Errorf("%v stores on both sides, %d were expected", got, outer*inner)
 		}
 	})
