@@ -37,8 +37,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 			continue
 		}
 		names = append(names, n.Name)
-		x := *g.Value(n.Inputs[0])
-		x.Shape = ops.Spatial(x.Shape)
+		x := imageOf(g, n)
 		if !slices.ContainsFunc(layout.Algorithms(), func(a layout.Algorithm) bool { return a.Lacks(f, &x) == "" }) {
 			help := graph.FewerProducts
 			if f.W.Min < math.MinInt8 || f.W.Max > math.MaxInt8 {
@@ -79,6 +78,13 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 	return choices, nil
 }
 
+// imageOf is the first input of n as an image.
+func imageOf(g *graph.Graph, n *graph.Node) graph.Value {
+	x := *g.Value(n.Inputs[0])
+	x.Shape = ops.Spatial(x.Shape)
+	return x
+}
+
 // firstCounting is the first of the algorithms that count bits and apply to f, a layer over x;
 // popcount where none does.
 func firstCounting(f *graph.FusedConv, x *graph.Value) layout.Algorithm {
@@ -96,8 +102,7 @@ func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 	all := map[string][]layout.Algorithm{}
 	for _, n := range g.Nodes {
 		if f, ok := n.Attrs.(*graph.FusedConv); ok {
-			x := *g.Value(n.Inputs[0])
-			x.Shape = ops.Spatial(x.Shape)
+			x := imageOf(g, n)
 			all[n.Name] = layout.Applying(f, &x)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"ripc/graph"
 	"ripc/lower/layout"
-	"ripc/lower/ops"
 )
 
 // Coupling says which stages of a network depend on which layers' algorithms. A layer's own
@@ -72,8 +71,7 @@ func (l *lowering) chooseBytes(n *graph.Node, o Options) {
 	if _, given := o.Algorithms[n.Name]; !ok || given || slices.Contains(o.Bitserial, n.Name) {
 		return
 	}
-	x := *l.g.Value(n.Inputs[0])
-	x.Shape = ops.Spatial(x.Shape)
+	x := imageOf(l.g, n)
 	for _, by := range layout.Applying(f, &x) {
 		if by.ReadsBytes() {
 			l.choices[n.Name] = layout.Choice{Algorithm: by}

@@ -303,11 +303,7 @@ func (c *conv) windows() ir.Buffer {
 // vectors returns the operands of the float steps at position and channel i, in order, as
 // parameters s0, s1, ...
 func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
-	var all [][]float32
-	for _, s := range c.Epilogue.Floats() {
-		all = append(all, s.Vectors()...)
-	}
-	n := -1
+	all, n := vectorsOf(c.Epilogue.Floats()), -1
 	return func() ir.Expr {
 		n++
 		name := fmt.Sprintf("s%d", n)

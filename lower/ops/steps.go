@@ -27,6 +27,14 @@ func stepLinks(steps []scalar.Step, vec func() ir.Expr) []link {
 	return out
 }
 
+// vectorsOf lists the operands of steps, in order.
+func vectorsOf(steps []scalar.Step) (all [][]float32) {
+	for _, s := range steps {
+		all = append(all, s.Vectors()...)
+	}
+	return all
+}
+
 // large reports whether the composed links repeat their first operand more than maxCopies times.
 func large(links []link) bool {
 	n := 1
@@ -83,11 +91,7 @@ func stepsName(steps []scalar.Step) string {
 
 // operands returns the operands of steps in channel o, in order, as parameters s0, s1, ... of f.
 func operands(f *ir.Func, steps []scalar.Step, channels int, o ir.Expr) func() ir.Expr {
-	var all [][]float32
-	for _, s := range steps {
-		all = append(all, s.Vectors()...)
-	}
-	n := -1
+	all, n := vectorsOf(steps), -1
 	return func() ir.Expr {
 		n++
 		b, at := buf(fmt.Sprintf("s%d", n), ir.F32, channels), o

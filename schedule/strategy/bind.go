@@ -41,24 +41,13 @@ func (b *builder) bindKernels(at string, threads int) {
 // shareAllocs shares the allocs between the nests of a block.
 func (b *builder) shareAllocs(s ir.Stmt) {
 	bytes := 0
-	var share func(s ir.Stmt)
-	share = func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Block:
-			for _, t := range s.Stmts {
-				share(t)
-			}
-		case *ir.Alloc:
-			bytes += s.Buf.Bytes()
-			b.must(steps.Share(s.Buf.Name))
-			share(s.Body)
-		case *ir.For:
-			if s.Extent == 1 {
-				share(s.Body)
-			}
+	walkNests(s, true, func(s ir.Stmt) {
+		if a, ok := s.(*ir.Alloc); ok {
+			bytes += a.Buf.Bytes()
+			b.must(steps.Share(a.Buf.Name))
 		}
-	}
-	if share(s); bytes > b.Target.Device.SharedBytes {
+	})
+	if bytes > b.Target.Device.SharedBytes {
 		b.errorf("the buffers of a block take %d bytes of shared memory, and it has %d", bytes,
 			b.Target.Device.SharedBytes)
 	}
@@ -66,20 +55,23 @@ func (b *builder) shareAllocs(s ir.Stmt) {
 
 // outerLoops lists the outermost loops of nests; inBlock looks inside of loops of one iteration.
 func outerLoops(s ir.Stmt, inBlock bool) (all []string) {
-	switch s := s.(type) {
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			all = append(all, outerLoops(t, inBlock)...)
+	walkNests(s, inBlock, func(s ir.Stmt) {
+		if l, ok := s.(*ir.For); ok && !(inBlock && l.Extent == 1) {
+			all = append(all, l.Var)
 		}
-	case *ir.Alloc:
-		return outerLoops(s.Body, inBlock)
-	case *ir.For:
-		if inBlock && s.Extent == 1 {
-			return outerLoops(s.Body, inBlock)
-		}
-		return []string{s.Var}
-	}
+	})
 	return all
+}
+
+// walkNests calls see with the nests of s and the allocs around them; inBlock looks inside of loops
+// of one iteration.
+func walkNests(s ir.Stmt, inBlock bool, see func(ir.Stmt)) {
+	ir.Walk(s, func(s ir.Stmt) bool {
+		see(s)
+		l, isLoop := s.(*ir.For)
+		_, isIf := s.(*ir.If)
+		return !isIf && (!isLoop || inBlock && l.Extent == 1)
+	})
 }
 
 // cacheSums lets a nest sum up one element in a register, and not in the device's memory.
