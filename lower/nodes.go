@@ -183,12 +183,8 @@ func pairwise[A any](of func(a *A, x, y layout.Tensor, to layout.Form) *ir.Func)
 // intMap lowers a map from levels to levels.
 func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor, src string) {
 	form, dst := l.store(n)
-	f, table := ops.IntMap(a, *x, form, dst.slice)
-	args := []string{src}
-	if table != nil {
-		args = append(args, l.constant(n.Name+".table", f.Params[1].Type, f.Params[1].Shape, table))
-	}
-	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
+	f, consts := ops.IntMap(a, *x, form, dst.slice)
+	l.fromTables(n, f, consts, graph.NoReason, src, dst.buf)
 }
 
 // intPool lowers means of levels.
@@ -200,8 +196,8 @@ func (l *lowering) intPool(n *graph.Node, a *graph.IntPoolAttrs, x *layout.Tenso
 // intSoftmax lowers softmax of levels.
 func (l *lowering) intSoftmax(n *graph.Node, a *graph.IntSoftmaxAttrs, x *layout.Tensor, src string) {
 	form, dst := l.store(n)
-	f, table := ops.IntSoftmax(a, *x, form)
-	l.stage(n, f, 0, graph.NoReason, src, l.constant(n.Name+".table", ir.F32, f.Params[1].Shape, table), dst.buf)
+	f, consts := ops.IntSoftmax(a, *x, form)
+	l.fromTables(n, f, consts, graph.NoReason, src, dst.buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
