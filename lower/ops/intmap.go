@@ -10,8 +10,7 @@ import (
 )
 
 // IntMap maps each level of x as a says, and stores levels in the form to. It takes a's formula,
-// which vectors compute, or a table if there is none. Parameters: x, the table (none for a formula),
-// y.
+// which vectors compute, or a table if there is none. Parameters: x, the table if there is one, y.
 func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) (f *ir.Func, consts []Const) {
 	s := Spatial(x.Shape)
 	dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}

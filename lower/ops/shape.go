@@ -68,7 +68,8 @@ func CopySlice(a *graph.SliceAttrs, x layout.Tensor) *ir.Func {
 		ls, i := planes(y, loop(ir.Word, "c", y.Shape[4]))
 		at := append([]ir.Expr{i[0]}, from(i[1:])...)
 		at[len(at)-1] = add(i[4], ir.Int(a.Begin[last]/WordBits))
-		return unary(name, src, y, ir.Nest(ls, set(y, ir.Bin(ir.And, ir.At(src, at...), onesWord(size[3], i[4])), i...)))
+		word := ir.Bin(ir.And, ir.At(src, at...), onesWord(size[3], i[4]))
+		return unary(name, src, y, ir.Nest(ls, set(y, word, i...)))
 	}
 	return unary(name, src, y, repackLoop(src, y, from))
 }

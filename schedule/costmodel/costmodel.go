@@ -240,8 +240,8 @@ func newModel(o Objective, names []string, constant float32, trees []tree) (*Mod
 	return m, nil
 }
 
-// Predict returns the score of each row of features, which are in the order of the Options. Higher is
-// better. Scores of Rank are comparable within a group only. Scores of Squared are speeds relative
+// Predict returns the score of each row of features, in the order of the Options. Higher is better.
+// Scores of Rank are comparable within a group only. Scores of Squared are speeds relative
 // to the group's best. Each row must have all features.
 func (m *Model) Predict(rows [][]float32) []float64 {
 	out := make([]float64, len(rows))
