@@ -78,7 +78,7 @@ func wayTo(s ir.Stmt, name string) []ir.Stmt {
 	if l, ok := s.(*ir.For); ok && l.Var == name {
 		return []ir.Stmt{s}
 	}
-	for _, t := range deps.Children(s) {
+	for _, t := range ir.Children(s) {
 		if way := wayTo(t, name); way != nil {
 			return append([]ir.Stmt{s}, way...)
 		}
