@@ -36,15 +36,9 @@ func bind(f *ir.Func, loop, to string) *ir.Func {
 // It is refused if the buffer is no alloc. The alloc has to lie in the loops of blocks and outside
 // of those of threads, which sync checks.
 func share(f *ir.Func, buffer string) *ir.Func {
-	findAlloc(f, buffer)
-	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buffer {
-			b := a.Buf
-			b.Space = ir.Shared
-			return &ir.Alloc{Buf: b, Body: a.Body}
-		}
-		return s
-	}, nil))
+	b := findAlloc(f, buffer).Buf
+	b.Space = ir.Shared
+	return withBuffer(f, -1, b)
 }
 
 // sync puts the fewest barriers from the front between loops of threads, so that no two threads

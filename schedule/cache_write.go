@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/deps"
@@ -55,10 +56,5 @@ func (c *local) setFirst(body ir.Stmt) bool {
 	if r.bad != "" {
 		return false
 	}
-	for _, d := range defs {
-		if d.buf == c.buf.Name && c.covered(d.idx) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(defs, func(d defined) bool { return d.buf == c.buf.Name && c.covered(d.idx) })
 }

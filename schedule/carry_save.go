@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
 	"ripc/ir"
@@ -28,12 +29,7 @@ import (
 // outer loop's statement around it touches the accumulator otherwise or under a condition, and
 // where cache_write is.
 func carrySave(f *ir.Func, buffer, loop, around, sum, carries string) *ir.Func {
-	if sum == "" {
-		sum = buffer + ".s"
-	}
-	if carries == "" {
-		carries = buffer + ".cs"
-	}
+	sum, carries = cmp.Or(sum, buffer+".s"), cmp.Or(carries, buffer+".cs")
 	c := newNested(f, buffer, loop, around, "paired")
 	l, nest := findLoop(f, loop), c.loop.Body
 	if !c.of.Type.IsInt() {

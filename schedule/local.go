@@ -32,10 +32,7 @@ func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) *local {
 	if len(deps.Accesses(c.loop.Body)[buffer]) == 0 {
 		refuse("", "nothing in loop %%%s uses %%%s from outside of it", loop, buffer)
 	}
-	if name == "" {
-		name = fallback
-	}
-	c.open(op, name)
+	c.open(op, cmp.Or(name, fallback))
 	return c
 }
 

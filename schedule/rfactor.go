@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
 	"ripc/ir"
@@ -27,9 +28,7 @@ import (
 // store must run over the whole region. It is refused otherwise, if the loop is marked and, with a
 // narrower type, where narrow_accumulate is.
 func rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) *ir.Func {
-	if name == "" {
-		name = buffer + ".r"
-	}
+	name = cmp.Or(name, buffer+".r")
 	c := newNested(f, buffer, lanes, loop, "reduction")
 	l := findLoop(f, lanes)
 	if t == ir.Invalid {

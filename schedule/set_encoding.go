@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -74,10 +75,7 @@ func (e *encoding) stmt(s ir.Stmt) ir.Stmt {
 		refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, st.Op,
 			storeText([]deps.Access{{Store: st}}))
 	}
-	name := e.loop
-	if name == "" {
-		name = st.Buf + ".part"
-	}
+	name := cmp.Or(e.loop, st.Buf+".part")
 	if e.names[name] {
 		name = e.names.copyOf(name)
 	} else {

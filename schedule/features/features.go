@@ -8,6 +8,7 @@
 package features
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -160,11 +161,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		yield("code.", ir.LoopKind(kind).String(), log(k.loopKinds[kind]))
 	}
 	yield("", "parallel", log(k.parallel))
-	full := k.full
-	if full == 0 {
-		full = 1
-	}
-	yield("", "parallel_full", full)
+	yield("", "parallel_full", cmp.Or(k.full, 1))
 
 	// Bytes that come from beyond memory of some size.
 	for _, c := range []struct {
