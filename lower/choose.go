@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 	"ripc/internal/suggest"
 	"ripc/ir"
 	"ripc/lower/layout"
@@ -61,7 +62,8 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		if asked {
 			if why := by.Lacks(f, &x); why != "" {
-				return nil, g.Errorf(n, "its sums can be computed by "+suggest.List(texts(layout.Applying(f, &x)), 20),
+				apply := lists.Map(layout.Applying(f, &x), layout.Algorithm.String)
+				return nil, g.Errorf(n, "its sums can be computed by "+suggest.List(apply, 20),
 					"cannot be computed by %s: %s", by, why)
 			}
 			c.Algorithm, c.Why = by, layout.Asked
@@ -141,14 +143,6 @@ func Uniform(free map[string][]layout.Algorithm) iter.Seq2[layout.Algorithm, map
 			}
 		}
 	}
-}
-
-func texts(algorithms []layout.Algorithm) []string {
-	var out []string
-	for _, a := range algorithms {
-		out = append(out, a.String())
-	}
-	return out
 }
 
 // algorithmOf returns a stage's description of c.

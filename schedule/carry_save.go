@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -169,10 +170,7 @@ func simplifyIndices(e ir.Expr, r arith.Ranges) ir.Expr {
 		if !ok {
 			return e
 		}
-		idx := make([]ir.Expr, len(l.Idx))
-		for i, x := range l.Idx {
-			idx[i] = arith.Simplify(x, r)
-		}
+		idx := lists.Map(l.Idx, func(x ir.Expr) ir.Expr { return arith.Simplify(x, r) })
 		return &ir.Load{Buf: l.Buf, T: l.T, Idx: idx}
 	})
 }

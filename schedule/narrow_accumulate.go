@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -202,10 +203,9 @@ func (c *local) fits(zero, body ir.Stmt) error {
 			g.Params = append(g.Params, ir.Param{Buffer: bufs[b]})
 		}
 	}
-	var loops []ir.Loop
-	for _, p := range path(c.f.Body, c.loop.Var) {
-		loops = append(loops, ir.Loop{Var: p.Var, Extent: p.Extent, Axis: p.Axis})
-	}
+	loops := lists.Map(path(c.f.Body, c.loop.Var), func(p *ir.For) ir.Loop {
+		return ir.Loop{Var: p.Var, Extent: p.Extent, Axis: p.Axis}
+	})
 	g.Body = ir.Nest(loops, &ir.Alloc{Buf: c.buf, Body: ir.Seq(zero, body)})
 	return arith.VerifyWidthsWithin(c.f, g)
 }

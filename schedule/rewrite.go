@@ -3,6 +3,7 @@ package schedule
 import (
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -40,10 +41,7 @@ func mapChildren(s ir.Stmt, f func(ir.Stmt) ir.Stmt) ir.Stmt {
 			return &ir.Alloc{Buf: x.Buf, Body: b}
 		}
 	case *ir.Block:
-		out := make([]ir.Stmt, len(x.Stmts))
-		for i, t := range x.Stmts {
-			out[i] = f(t)
-		}
+		out := lists.Map(x.Stmts, f)
 		if !slices.Equal(out, x.Stmts) {
 			return ir.Seq(out...)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -91,13 +92,7 @@ func (e *encoding) stmt(s ir.Stmt) ir.Stmt {
 	return &ir.For{Var: name, Extent: e.parts, Axis: ir.Part, Body: out}
 }
 
-func (e *encoding) readAll(es []ir.Expr) []ir.Expr {
-	out := make([]ir.Expr, len(es))
-	for i, x := range es {
-		out[i] = e.read(x)
-	}
-	return out
-}
+func (e *encoding) readAll(es []ir.Expr) []ir.Expr { return lists.Map(es, e.read) }
 
 // counted reports whether s sums up popcounts of words of the buffer, alone or times something. A
 // product that may wrap before it becomes wider is not the sum of the parts' products.

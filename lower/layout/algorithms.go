@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/internal/enum"
+	"ripc/internal/lists"
 	"ripc/targets"
 )
 
@@ -114,10 +115,7 @@ func tables(bits int, reach Reach) algorithm {
 }
 
 var algorithmTexts = sync.OnceValue(func() enum.Type[Algorithm] {
-	var names []string
-	for _, a := range algorithms() {
-		names = append(names, a.name)
-	}
+	names := lists.Map(algorithms(), func(a algorithm) string { return a.name })
 	return enum.Of[Algorithm]("algorithm", names...)
 })
 

@@ -7,6 +7,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -245,11 +246,7 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 		body = set(y, clipped(s, quotient(sum, s.Count)), i...)
 	default:
 		at := func(name string, of func(f graph.FixedPoint) int32) ir.Expr {
-			var data []int32
-			for _, f := range s.By {
-				data = append(data, of(f))
-			}
-			return ir.At(constant(c, name, ir.I32, data, 0), i[3])
+			return ir.At(constant(c, name, ir.I32, lists.Map(s.By, of), 0), i[3])
 		}
 		factor := fixedFactor(at, s.By...)
 		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // it is; this tells back ends

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -20,11 +21,9 @@ type link struct {
 
 // stepLinks returns the links of steps; vec returns their operands, in order.
 func stepLinks(steps []scalar.Step, vec func() ir.Expr) []link {
-	var out []link
-	for _, s := range steps {
-		out = append(out, link{s.Copies(), func(v ir.Expr) ir.Expr { return s.Expr(v, vec) }})
-	}
-	return out
+	return lists.Map(steps, func(s scalar.Step) link {
+		return link{s.Copies(), func(v ir.Expr) ir.Expr { return s.Expr(v, vec) }}
+	})
 }
 
 // vectorsOf lists the operands of steps, in order.
