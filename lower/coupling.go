@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"maps"
 	"slices"
 
 	"ripc/graph"
@@ -148,9 +147,7 @@ func (s Scope) with(o Scope) Scope {
 
 // union returns the elements of a and b, each once, in order.
 func union[T string | int](a, b []T) []T {
-	all := map[T]bool{}
-	for _, x := range append(slices.Clone(a), b...) {
-		all[x] = true
-	}
-	return slices.Sorted(maps.Keys(all))
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -40,13 +42,7 @@ func tidyIf(x *ir.If, cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Stmt {
 
 // facts are the conjuncts of a condition that go on to hold whatever is written.
 func facts(cond ir.Expr) []ir.Expr {
-	var out []ir.Expr
-	for _, c := range ir.Conjuncts(cond) {
-		if !ir.ReadsMemory(c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(ir.Conjuncts(cond), ir.ReadsMemory)
 }
 
 // dropKnown leaves out the conjuncts that hold anyway.

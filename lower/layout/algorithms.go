@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"ripc/graph"
@@ -145,11 +146,5 @@ func (a Algorithm) Lacks(f *graph.FusedConv, x *graph.Value) string {
 // Applying are the algorithms that give exactly the sums of f, a layer over x of shape [B, H, W,
 // C].
 func Applying(f *graph.FusedConv, x *graph.Value) []Algorithm {
-	var all []Algorithm
-	for _, a := range Algorithms() {
-		if a.Lacks(f, x) == "" {
-			all = append(all, a)
-		}
-	}
-	return all
+	return slices.DeleteFunc(Algorithms(), func(a Algorithm) bool { return a.Lacks(f, x) != "" })
 }

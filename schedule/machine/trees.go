@@ -178,12 +178,9 @@ func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel
 	}
 	var models []*costmodel.Model
 	for k := range members {
-		var some []costmodel.Sample
-		for _, s := range samples {
-			if part[s.Group] != k || len(part) == 1 {
-				some = append(some, s)
-			}
-		}
+		some := slices.DeleteFunc(slices.Clone(samples), func(s costmodel.Sample) bool {
+			return part[s.Group] == k && len(part) > 1
+		})
 		m, err := l.Train(ctx, some, o)
 		if err != nil {
 			return nil, err
