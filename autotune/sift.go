@@ -11,12 +11,6 @@ import (
 // siftRecords returns the records of a target that this version of ripc may go by, and notes on
 // those that it leaves out.
 func siftRecords(set *records.Set, target string) (own *records.Set, notes []Note) {
-	if n := len(set.Foreign); n > 0 {
-		notes = append(notes, Note{Kind: Foreign, Count: n})
-	}
-	if n := len(set.Damaged); n > 0 {
-		notes = append(notes, Note{Kind: Damaged, Count: n})
-	}
 	own = &records.Set{}
 	newer := 0
 	for _, r := range set.Records {
@@ -28,10 +22,9 @@ func siftRecords(set *records.Set, target string) (own *records.Set, notes []Not
 			own.Records = append(own.Records, r)
 		}
 	}
-	if newer > 0 {
-		notes = append(notes, Note{Kind: Newer, Count: newer})
-	}
-	return own, notes
+	notes = []Note{{Kind: Foreign, Count: len(set.Foreign)}, {Kind: Damaged, Count: len(set.Damaged)},
+		{Kind: Newer, Count: newer}}
+	return own, slices.DeleteFunc(notes, func(n Note) bool { return n.Count == 0 })
 }
 
 // noteOthers returns notes of the records with costs of another class than mine: one for each other

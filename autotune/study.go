@@ -14,6 +14,7 @@ import (
 	"ripc/autotune/search"
 	"ripc/autotune/space"
 	"ripc/compile"
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/interp"
 	"ripc/schedule"
@@ -174,11 +175,9 @@ func candidateOf(t *space.Task, r records.Candidate) (space.Candidate, bool) {
 // trialsOf are trials of candidates that the search of that name proposed when best was the lowest
 // cost.
 func (a *study) trialsOf(cs []space.Candidate, tuner string, best float64) []trial {
-	var all []trial
-	for _, c := range cs {
-		all = append(all, trial{study: a, candidate: c, origin: records.Origin{Tuner: tuner}, best: best})
-	}
-	return all
+	return lists.Map(cs, func(c space.Candidate) trial {
+		return trial{study: a, candidate: c, origin: records.Origin{Tuner: tuner}, best: best}
+	})
 }
 
 // learn notes the cost of a candidate.
@@ -272,9 +271,7 @@ func (a *study) interpret(ctx context.Context) (*reference, error) {
 	if err := run.Run(ctx, args); err != nil {
 		return nil, err
 	}
-	for _, o := range outputs {
-		r.outputs = append(r.outputs, runner.Hash(o))
-	}
+	r.outputs = lists.Map(outputs, runner.Hash)
 	return r, nil
 }
 

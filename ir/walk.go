@@ -10,21 +10,34 @@ func Walk(s Stmt, f func(Stmt) bool) {
 	if s == nil || !f(s) {
 		return
 	}
+	var room [2]Stmt
+	for _, t := range children(s, &room) {
+		Walk(t, f)
+	}
+}
+
+// Children lists the statements right below s.
+func Children(s Stmt) []Stmt {
+	var room [2]Stmt
+	return children(s, &room)
+}
+
+// children is Children, in room except for those of a Block.
+func children(s Stmt, room *[2]Stmt) []Stmt {
 	switch s := s.(type) {
 	case *For:
-		Walk(s.Body, f)
+		return append(room[:0], s.Body)
 	case *If:
-		Walk(s.Then, f)
 		if s.Else != nil {
-			Walk(s.Else, f)
+			return append(room[:0], s.Then, s.Else)
 		}
+		return append(room[:0], s.Then)
 	case *Block:
-		for _, t := range s.Stmts {
-			Walk(t, f)
-		}
+		return s.Stmts
 	case *Alloc:
-		Walk(s.Body, f)
+		return append(room[:0], s.Body)
 	}
+	return nil
 }
 
 // WalkExpr calls f on e and, while f returns true, on its operands.

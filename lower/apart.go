@@ -33,7 +33,8 @@ func (l *lowering) packLoose() {
 	for _, p := range l.loose {
 		v := l.g.Value(p.node.Output)
 		n := &graph.Node{Name: p.node.Name, Op: "bitpack", Inputs: []string{v.Name}}
-		l.stage(n, ops.PackLevels(v.Bits, v.Shape, v.Enc, p.to.slice), 0, graph.NoReason, p.buf, p.to.buf)
+		t := layout.Tensor{Value: *v, Form: layout.Bytes}.StoredType()
+		l.stage(n, ops.PackLevels(t, v.Shape, p.to.slice), 0, graph.NoReason, p.buf, p.to.buf)
 	}
 	l.loose = nil
 }

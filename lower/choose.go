@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 	"ripc/internal/suggest"
 	"ripc/ir"
 	"ripc/lower/layout"
@@ -37,8 +38,7 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 			continue
 		}
 		names = append(names, n.Name)
-		x := *g.Value(n.Inputs[0])
-		x.Shape = ops.Spatial(x.Shape)
+		x := imageOf(g, n)
 		if !slices.ContainsFunc(layout.Algorithms(), func(a layout.Algorithm) bool { return a.Lacks(f, &x) == "" }) {
 			help := graph.FewerProducts
 			if f.W.Min < math.MinInt8 || f.W.Max > math.MaxInt8 {
@@ -62,7 +62,8 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 		if asked {
 			if why := by.Lacks(f, &x); why != "" {
-				return nil, g.Errorf(n, "its sums can be computed by "+suggest.List(texts(layout.Applying(f, &x)), 20),
+				apply := lists.Map(layout.Applying(f, &x), layout.Algorithm.String)
+				return nil, g.Errorf(n, "its sums can be computed by "+suggest.List(apply, 20),
 					"cannot be computed by %s: %s", by, why)
 			}
 			c.Algorithm, c.Why = by, layout.Asked
@@ -77,6 +78,13 @@ func choose(g *graph.Graph, o Options) (map[string]layout.Choice, error) {
 		}
 	}
 	return choices, nil
+}
+
+// imageOf is the first input of n as an image.
+func imageOf(g *graph.Graph, n *graph.Node) graph.Value {
+	x := *g.Value(n.Inputs[0])
+	x.Shape = ops.Spatial(x.Shape)
+	return x
 }
 
 // firstCounting is the first of the algorithms that count bits and apply to f, a layer over x;
@@ -96,8 +104,7 @@ func Applying(g *graph.Graph) map[string][]layout.Algorithm {
 	all := map[string][]layout.Algorithm{}
 	for _, n := range g.Nodes {
 		if f, ok := n.Attrs.(*graph.FusedConv); ok {
-			x := *g.Value(n.Inputs[0])
-			x.Shape = ops.Spatial(x.Shape)
+			x := imageOf(g, n)
 			all[n.Name] = layout.Applying(f, &x)
 		}
 	}
@@ -136,14 +143,6 @@ func Uniform(free map[string][]layout.Algorithm) iter.Seq2[layout.Algorithm, map
 			}
 		}
 	}
-}
-
-func texts(algorithms []layout.Algorithm) []string {
-	var out []string
-	for _, a := range algorithms {
-		out = append(out, a.String())
-	}
-	return out
 }
 
 // algorithmOf returns a stage's description of c.

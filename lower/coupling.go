@@ -1,12 +1,10 @@
 package lower
 
 import (
-	"maps"
 	"slices"
 
 	"ripc/graph"
 	"ripc/lower/layout"
-	"ripc/lower/ops"
 )
 
 // Coupling says which stages of a network depend on which layers' algorithms. A layer's own
@@ -72,8 +70,7 @@ func (l *lowering) chooseBytes(n *graph.Node, o Options) {
 	if _, given := o.Algorithms[n.Name]; !ok || given || slices.Contains(o.Bitserial, n.Name) {
 		return
 	}
-	x := *l.g.Value(n.Inputs[0])
-	x.Shape = ops.Spatial(x.Shape)
+	x := imageOf(l.g, n)
 	for _, by := range layout.Applying(f, &x) {
 		if by.ReadsBytes() {
 			l.choices[n.Name] = layout.Choice{Algorithm: by}
@@ -150,9 +147,7 @@ func (s Scope) with(o Scope) Scope {
 
 // union returns the elements of a and b, each once, in order.
 func union[T string | int](a, b []T) []T {
-	all := map[T]bool{}
-	for _, x := range append(slices.Clone(a), b...) {
-		all[x] = true
-	}
-	return slices.Sorted(maps.Keys(all))
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

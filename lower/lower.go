@@ -151,10 +151,8 @@ func (l *lowering) input(v *graph.Value) {
 	switch {
 	case v.View == graph.IntWords:
 		f = ops.PackWords(v.Shape, v.Enc)
-	case v.View == graph.Bytes && v.Signed:
-		f = ops.PackSigned(v.Shape, v.Enc)
 	case v.View == graph.Bytes:
-		f = ops.PackLevels(v.Bits, v.Shape, v.Enc, ops.Slice{})
+		f = ops.PackLevels(v.LevelType, v.Shape, ops.Slice{})
 	case v.Channels()%ops.WordBits != 0:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
 	default:
@@ -188,13 +186,11 @@ func (l *lowering) output(v *graph.Value) string {
 		n.Op, f = "unpack", ops.UnpackWords(v.Shape, v.Enc)
 	case v.View == graph.Planes:
 		f = ops.MaskBits(v.Bits, v.Shape, v.Enc)
-	case v.Signed:
-		n.Op, f = "unpack", ops.UnpackSigned(v.Shape, v.Enc)
 	case v.Encoded():
 		if bits, ok := l.bits[v.Name]; ok {
 			src = bits
 		}
-		n.Op, f = "unpack", ops.Unpack(v.Bits, v.Shape, v.Enc)
+		n.Op, f = "unpack", ops.Unpack(v.LevelType, v.Shape)
 	default:
 		why = graph.WhyCopiesOutput
 	}

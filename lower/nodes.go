@@ -64,12 +64,12 @@ var rules = sync.OnceValue(func() map[string]rule {
 		"threshold":        with((*lowering).threshold),
 		"max_pool":         with((*lowering).pool),
 		"avg_pool":         with((*lowering).pool),
-		"pad":              with((*lowering).pad),
-		"slice":            with((*lowering).slice),
 		"reshape":          (*lowering).reshape,
 		"flatten":          (*lowering).reshape,
 		"transpose":        with((*lowering).transpose),
 
+		"pad":            moving(ops.Pad),
+		"slice":          moving(ops.CopySlice),
 		"depth_to_space": moving(ops.DepthToSpace),
 		"space_to_depth": moving(ops.SpaceToDepth),
 		"resize":         moving(ops.Resize),
@@ -183,12 +183,8 @@ func pairwise[A any](of func(a *A, x, y layout.Tensor, to layout.Form) *ir.Func)
 // intMap lowers a map from levels to levels.
 func (l *lowering) intMap(n *graph.Node, a *graph.IntMapAttrs, x *layout.Tensor, src string) {
 	form, dst := l.store(n)
-	f, table := ops.IntMap(a, *x, form, dst.slice)
-	args := []string{src}
-	if table != nil {
-		args = append(args, l.constant(n.Name+".table", f.Params[1].Type, f.Params[1].Shape, table))
-	}
-	l.stage(n, f, 0, graph.NoReason, append(args, dst.buf)...)
+	f, consts := ops.IntMap(a, *x, form, dst.slice)
+	l.fromTables(n, f, consts, graph.NoReason, src, dst.buf)
 }
 
 // intPool lowers means of levels.
@@ -200,8 +196,8 @@ func (l *lowering) intPool(n *graph.Node, a *graph.IntPoolAttrs, x *layout.Tenso
 // intSoftmax lowers softmax of levels.
 func (l *lowering) intSoftmax(n *graph.Node, a *graph.IntSoftmaxAttrs, x *layout.Tensor, src string) {
 	form, dst := l.store(n)
-	f, table := ops.IntSoftmax(a, *x, form)
-	l.stage(n, f, 0, graph.NoReason, src, l.constant(n.Name+".table", ir.F32, f.Params[1].Shape, table), dst.buf)
+	f, consts := ops.IntSoftmax(a, *x, form)
+	l.fromTables(n, f, consts, graph.NoReason, src, dst.buf)
 }
 
 // shiftLevels lowers add-then-shift of levels, or of sums in f32.
@@ -226,17 +222,15 @@ func (l *lowering) fromTables(n *graph.Node, f *ir.Func, consts []ops.Const, why
 
 func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src string) {
 	dst := l.result(n)
-	f, why := ops.PoolFloat(n.Op, a, x.Shape, dst.slice), graph.WhyAverages
-	switch {
-	case x.Form.Bytewise():
-		f, why = ops.MaxPoolBytes(a, *x, dst.slice), graph.NoReason
-	case x.Encoded():
-		f, why = ops.MaxPoolBits(a, x.Bits, x.Shape, x.Enc, l.target.VectorBits/layout.WordBits, dst.slice),
-			graph.NoReason
-	case n.Op == "max_pool":
-		why = graph.WhyFloatInput
+	if n.Op == "avg_pool" {
+		l.stage(n, ops.AvgPool(a, x.Shape, dst.slice), 0, graph.WhyAverages, src, dst.buf)
+		return
 	}
-	l.stage(n, f, 0, why, src, dst.buf)
+	why := graph.WhyFloatInput
+	if x.Encoded() {
+		why = graph.NoReason
+	}
+	l.stage(n, ops.MaxPool(a, *x, l.target.VectorBits/layout.WordBits, dst.slice), 0, why, src, dst.buf)
 }
 
 // floatUntil is why a quantizer of x is a stage of its own.
@@ -506,14 +500,11 @@ func (l *lowering) concat(n *graph.Node) {
 		}
 		v, buf := l.read(n, in)
 		s := ops.Slice{Offset: off, Total: total}
-		f, why := ops.ConcatNumbers(v.Element(), v.Shape, s), graph.WhyCopiesPart
+		why := graph.WhyCopiesPart
 		if v.Encoded() {
 			why = graph.NoReason
 		}
-		if v.Form == layout.Planes {
-			f = ops.Concat(v.Bits, v.Shape, v.Enc, s)
-		}
-		l.stage(n, f, 0, why, buf, dst.buf)
+		l.stage(n, ops.Concat(v, s), 0, why, buf, dst.buf)
 		off += v.Channels()
 	}
 }

@@ -9,24 +9,6 @@ import (
 	"ripc/lower/ops"
 )
 
-func (l *lowering) pad(n *graph.Node, a *graph.SpatialPadAttrs, x *layout.Tensor, src string) {
-	f := ops.SpatialPad(a.Pad, float32(a.Value), x.Shape)
-	if level, _ := x.Level(a.Value); x.Form == layout.Planes {
-		f = ops.SpatialPadBits(a.Pad, x.Bits, level, x.Shape, x.Enc)
-	} else if x.Encoded() {
-		f = ops.SpatialPadBytes(a.Pad, level, *x)
-	}
-	l.addMove(n, x, src, f)
-}
-
-func (l *lowering) slice(n *graph.Node, a *graph.SliceAttrs, x *layout.Tensor, src string) {
-	f := ops.SliceNumbers(a, x.Element(), x.Shape)
-	if x.Form == layout.Planes {
-		f = ops.SliceBits(a, x.Bits, x.Shape, x.Enc)
-	}
-	l.addMove(n, x, src, f)
-}
-
 func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *layout.Tensor, src string) {
 	planes := 0
 	if x.Form == layout.Planes {
@@ -36,11 +18,7 @@ func (l *lowering) transpose(n *graph.Node, a *graph.TransposeAttrs, x *layout.T
 		l.at[n.Output] = place{buf: src}
 		return
 	}
-	f := ops.TransposeNumbers(a, x.Element(), x.Shape)
-	if planes > 0 {
-		f = ops.TransposeBits(a, planes, x.Shape, x.Enc)
-	}
-	l.addMove(n, x, src, f)
+	l.addMove(n, x, src, ops.Transpose(a, *x))
 }
 
 // function lowers an op on single elements of several tensors, or of tensors and constants.

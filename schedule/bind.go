@@ -36,15 +36,9 @@ func bind(f *ir.Func, loop, to string) *ir.Func {
 // It is refused if the buffer is no alloc. The alloc has to lie in the loops of blocks and outside
 // of those of threads, which sync checks.
 func share(f *ir.Func, buffer string) *ir.Func {
-	findAlloc(f, buffer)
-	return f.WithBody(ir.MapStmt(f.Body, func(s ir.Stmt) ir.Stmt {
-		if a, ok := s.(*ir.Alloc); ok && a.Buf.Name == buffer {
-			b := a.Buf
-			b.Space = ir.Shared
-			return &ir.Alloc{Buf: b, Body: a.Body}
-		}
-		return s
-	}, nil))
+	b := findAlloc(f, buffer).Buf
+	b.Space = ir.Shared
+	return withBuffer(f, -1, b)
 }
 
 // sync puts the fewest barriers from the front between loops of threads, so that no two threads
@@ -77,23 +71,5 @@ func barrierBefore(s, at ir.Stmt) ir.Stmt {
 	if s == at {
 		return ir.Seq(&ir.Barrier{}, s)
 	}
-	switch s := s.(type) {
-	case *ir.For:
-		return s.WithBody(barrierBefore(s.Body, at))
-	case *ir.Alloc:
-		return &ir.Alloc{Buf: s.Buf, Body: barrierBefore(s.Body, at)}
-	case *ir.If:
-		out := &ir.If{Cond: s.Cond, Then: barrierBefore(s.Then, at)}
-		if s.Else != nil {
-			out.Else = barrierBefore(s.Else, at)
-		}
-		return out
-	case *ir.Block:
-		var all []ir.Stmt
-		for _, t := range s.Stmts {
-			all = append(all, barrierBefore(t, at))
-		}
-		return ir.Seq(all...)
-	}
-	return s
+	return mapChildren(s, func(t ir.Stmt) ir.Stmt { return barrierBefore(t, at) })
 }

@@ -34,8 +34,5 @@ func cacheRead(f *ir.Func, buffer, loop, name string) *ir.Func {
 		refuse(fmt.Sprintf("use cache_write %s %s", buffer, loop), "loop %%%s writes %%%s in %s", loop, buffer,
 			storeText(as))
 	}
-	in := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
-		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
-	})
-	return c.wrap(in, c.body())
+	return c.wrap(c.copyIn(), c.body())
 }

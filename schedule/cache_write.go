@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"ripc/ir"
 	"ripc/ir/deps"
@@ -38,10 +39,7 @@ func cacheWrite(f *ir.Func, buffer, loop, name string) *ir.Func {
 				"loop %%%s does not set all of its part of %%%s with = before it uses it, and the elements of an "+
 					"alloc cannot be copied", loop, buffer)
 		}
-		in := c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
-			return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
-		})
-		out = []ir.Stmt{in, body}
+		out = []ir.Stmt{c.copyIn(), body}
 	}
 	back := c.each("w", func(inner, outer []ir.Expr) ir.Stmt {
 		return &ir.Store{Buf: buffer, Idx: outer, Val: ir.At(c.buf, inner...)}
@@ -58,10 +56,5 @@ func (c *local) setFirst(body ir.Stmt) bool {
 	if r.bad != "" {
 		return false
 	}
-	for _, d := range defs {
-		if d.buf == c.buf.Name && c.covered(d.idx) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(defs, func(d defined) bool { return d.buf == c.buf.Name && c.covered(d.idx) })
 }

@@ -1,8 +1,10 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -28,12 +30,7 @@ import (
 // outer loop's statement around it touches the accumulator otherwise or under a condition, and
 // where cache_write is.
 func carrySave(f *ir.Func, buffer, loop, around, sum, carries string) *ir.Func {
-	if sum == "" {
-		sum = buffer + ".s"
-	}
-	if carries == "" {
-		carries = buffer + ".cs"
-	}
+	sum, carries = cmp.Or(sum, buffer+".s"), cmp.Or(carries, buffer+".cs")
 	c := newNested(f, buffer, loop, around, "paired")
 	l, nest := findLoop(f, loop), c.loop.Body
 	if !c.of.Type.IsInt() {
@@ -173,10 +170,7 @@ func simplifyIndices(e ir.Expr, r arith.Ranges) ir.Expr {
 		if !ok {
 			return e
 		}
-		idx := make([]ir.Expr, len(l.Idx))
-		for i, x := range l.Idx {
-			idx[i] = arith.Simplify(x, r)
-		}
+		idx := lists.Map(l.Idx, func(x ir.Expr) ir.Expr { return arith.Simplify(x, r) })
 		return &ir.Load{Buf: l.Buf, T: l.T, Idx: idx}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -351,10 +352,7 @@ func (m *move) apply() *ir.Func {
 			buf.Enc = ir.Encoding{}
 		}
 	}
-	filled := make([]ir.Stmt, len(m.producers))
-	for i, p := range m.producers {
-		filled[i] = m.dropUnit(m.relocate(m.shrink(p)))
-	}
+	filled := lists.Map(m.producers, func(p ir.Stmt) ir.Stmt { return m.dropUnit(m.relocate(m.shrink(p))) })
 	in := insertBefore(m.relocate(m.loop.Body), buf, filled)
 	l := m.loop.WithBody(in)
 

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
 	"ripc/ir"
@@ -37,9 +38,7 @@ func fuse(f *ir.Func, outer, inner, name string) *ir.Func {
 	if a.Extent > 0 && b.Extent > (1<<31-1)/a.Extent {
 		refuse("", "%d * %d iterations are too many for one loop", a.Extent, b.Extent)
 	}
-	if name == "" {
-		name = outer + "." + inner + ".f"
-	}
+	name = cmp.Or(name, outer+"."+inner+".f")
 	names := namesOf(f)
 	delete(names, outer)
 	delete(names, inner)

@@ -69,10 +69,5 @@ func storeText(as []deps.Access) string {
 }
 
 func isFloat(as []deps.Access) bool {
-	for _, a := range as {
-		if a.Store != nil && a.Store.Val.Type().IsFloat() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(as, func(a deps.Access) bool { return a.Store != nil && a.Store.Val.Type().IsFloat() })
 }

@@ -32,10 +32,7 @@ func newLocal(f *ir.Func, op, buffer, loop, name, fallback string) *local {
 	if len(deps.Accesses(c.loop.Body)[buffer]) == 0 {
 		refuse("", "nothing in loop %%%s uses %%%s from outside of it", loop, buffer)
 	}
-	if name == "" {
-		name = fallback
-	}
-	c.open(op, name)
+	c.open(op, cmp.Or(name, fallback))
 	return c
 }
 
@@ -103,6 +100,13 @@ func (c *local) each(suffix string, stmt func(inner, outer []ir.Expr) ir.Stmt) i
 		s = &ir.If{Cond: k, Then: s}
 	}
 	return ir.Nest(loops, s)
+}
+
+// copyIn copies the region from the buffer to the alloc.
+func (c *local) copyIn() ir.Stmt {
+	return c.each("r", func(inner, outer []ir.Expr) ir.Stmt {
+		return &ir.Store{Buf: c.buf.Name, Idx: inner, Val: ir.At(c.of, outer...)}
+	})
 }
 
 // axis is that of a loop in which the index in dimension d is chosen.

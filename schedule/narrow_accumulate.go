@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -97,20 +98,26 @@ func (c *local) moveElements(body ir.Stmt, place func(idx []ir.Expr) []ir.Expr) 
 // onlySums refuses unless the loop only adds to the buffer, certainly to all of the region.
 func (c *local) onlySums() {
 	for _, a := range deps.Accesses(c.loop.Body)[c.of.Name] {
-		if a.Store == nil || a.Store.Op != ir.AddTo {
-			what := "reads it"
-			if a.Store != nil {
-				what = "has " + storeText([]deps.Access{a})
-			}
-			refuse("choose a loop inside it, or distribute it with reorder or decompose_reduction",
-				"loop %%%s does more than add to %%%s: it %s", c.loop.Var, c.of.Name, what)
-		}
+		c.requireSum(a, c.loop.Var, "choose a loop inside it, or distribute it with reorder or decompose_reduction")
 	}
 	if guarded(c.loop.Body, c.of.Name) {
 		refuse("split with tail=cut or tail=shift instead of tail=guard",
 			"%%%s is added to under a condition inside loop %%%s", c.of.Name, c.loop.Var)
 	}
 	c.requireWholeStore()
+}
+
+// requireSum refuses an access of the buffer in a loop that is no "+=".
+func (c *local) requireSum(a deps.Access, loop, help string) {
+	what := "reads it"
+	switch {
+	case a.Store == nil:
+	case a.Store.Op == ir.AddTo:
+		return
+	default:
+		what = "has " + storeText([]deps.Access{a})
+	}
+	refuse(help, "loop %%%s does more than add to %%%s: it %s", loop, c.of.Name, what)
 }
 
 // requireWholeStore refuses unless some store of the loop runs over all of the region.
@@ -196,10 +203,9 @@ func (c *local) fits(zero, body ir.Stmt) error {
 			g.Params = append(g.Params, ir.Param{Buffer: bufs[b]})
 		}
 	}
-	var loops []ir.Loop
-	for _, p := range path(c.f.Body, c.loop.Var) {
-		loops = append(loops, ir.Loop{Var: p.Var, Extent: p.Extent, Axis: p.Axis})
-	}
+	loops := lists.Map(path(c.f.Body, c.loop.Var), func(p *ir.For) ir.Loop {
+		return ir.Loop{Var: p.Var, Extent: p.Extent, Axis: p.Axis}
+	})
 	g.Body = ir.Nest(loops, &ir.Alloc{Buf: c.buf, Body: ir.Seq(zero, body)})
 	return arith.VerifyWidthsWithin(c.f, g)
 }

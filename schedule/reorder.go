@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/deps"
 )
@@ -65,10 +66,7 @@ func chainOf(f *ir.Func, loops []string) []string {
 	}
 	for _, n := range loops {
 		if !slices.Contains(chain, n) {
-			var names []string
-			for _, l := range deepest {
-				names = append(names, l.Var)
-			}
+			names := lists.Map(deepest, func(l *ir.For) string { return l.Var })
 			refuse("loops around that one: "+strings.Join(names, " "), "loop %%%s is not nested with %%%s", n,
 				deepest[len(deepest)-1].Var)
 		}

@@ -3,6 +3,7 @@ package schedule
 import (
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -14,36 +15,38 @@ func replaceLoop(f *ir.Func, name string, s ir.Stmt) *ir.Func {
 }
 
 func replace(body ir.Stmt, name string, s ir.Stmt) ir.Stmt {
-	switch x := body.(type) {
+	if l, ok := body.(*ir.For); ok && l.Var == name {
+		return s
+	}
+	return mapChildren(body, func(t ir.Stmt) ir.Stmt { return replace(t, name, s) })
+}
+
+// mapChildren is s with f of the statements right below it; s itself if f changes none.
+func mapChildren(s ir.Stmt, f func(ir.Stmt) ir.Stmt) ir.Stmt {
+	switch x := s.(type) {
 	case *ir.For:
-		if x.Var == name {
-			return s
-		}
-		if b := replace(x.Body, name, s); b != x.Body {
+		if b := f(x.Body); b != x.Body {
 			return x.WithBody(b)
 		}
 	case *ir.If:
-		t := replace(x.Then, name, s)
-		e := x.Else
-		if e != nil {
-			e = replace(x.Else, name, s)
+		then, els := f(x.Then), x.Else
+		if els != nil {
+			els = f(els)
 		}
-		if t != x.Then || e != x.Else {
-			return &ir.If{Cond: x.Cond, Then: t, Else: e}
+		if then != x.Then || els != x.Else {
+			return &ir.If{Cond: x.Cond, Then: then, Else: els}
 		}
 	case *ir.Alloc:
-		if b := replace(x.Body, name, s); b != x.Body {
+		if b := f(x.Body); b != x.Body {
 			return &ir.Alloc{Buf: x.Buf, Body: b}
 		}
 	case *ir.Block:
-		for i, t := range x.Stmts {
-			if n := replace(t, name, s); n != t {
-				out := append([]ir.Stmt{}, x.Stmts[:i]...)
-				return ir.Seq(append(append(out, n), x.Stmts[i+1:]...)...)
-			}
+		out := lists.Map(x.Stmts, f)
+		if !slices.Equal(out, x.Stmts) {
+			return ir.Seq(out...)
 		}
 	}
-	return body
+	return s
 }
 
 // substitute replaces loop variables below s and simplifies the expressions in which they occur.
@@ -67,42 +70,56 @@ func stmts(s ir.Stmt) []ir.Stmt {
 	return []ir.Stmt{s}
 }
 
-// path lists the loops around and including the loop called name, outermost first.
-func path(s ir.Stmt, name string) []*ir.For {
-	switch s := s.(type) {
-	case *ir.For:
-		if s.Var == name {
-			return []*ir.For{s}
+// wayTo lists the statements from s to the loop called name, outermost first; none if s does not
+// hold it.
+func wayTo(s ir.Stmt, name string) []ir.Stmt {
+	if l, ok := s.(*ir.For); ok && l.Var == name {
+		return []ir.Stmt{s}
+	}
+	for _, t := range ir.Children(s) {
+		if way := wayTo(t, name); way != nil {
+			return append([]ir.Stmt{s}, way...)
 		}
-		if p := path(s.Body, name); p != nil {
-			return append([]*ir.For{s}, p...)
-		}
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			if p := path(t, name); p != nil {
-				return p
-			}
-		}
-	case *ir.If:
-		if p := path(s.Then, name); p != nil {
-			return p
-		}
-		return path(s.Else, name)
-	case *ir.Alloc:
-		return path(s.Body, name)
 	}
 	return nil
 }
 
+// path lists the loops around and including the loop called name, outermost first.
+func path(s ir.Stmt, name string) (loops []*ir.For) {
+	for _, t := range wayTo(s, name) {
+		if l, ok := t.(*ir.For); ok {
+			loops = append(loops, l)
+		}
+	}
+	return loops
+}
+
 // conditions lists the conditions that hold around the loop called name of f.
 func conditions(f *ir.Func, name string) (held []ir.Expr) {
-	holds := func(s ir.Stmt) bool { return s != nil && path(s, name) != nil }
-	for i := range ir.StmtsOf[*ir.If](f.Body) {
+	way := wayTo(f.Body, name)
+	for k, s := range way {
+		i, ok := s.(*ir.If)
 		switch {
-		case holds(i.Then):
+		case !ok:
+		case way[k+1] == i.Then:
 			held = append(held, f.Lasting(i.Cond, i.Then)...)
-		case holds(i.Else):
+		default:
 			held = append(held, f.Lasting(ir.Un(ir.Not, i.Cond), i.Else)...)
+		}
+	}
+	return held
+}
+
+// guards lists the conditions under which the loop called name runs, up to an else branch around
+// it. Those that read buffers are left out.
+func guards(s ir.Stmt, name string) (held []ir.Expr) {
+	way := wayTo(s, name)
+	for k, s := range way {
+		if i, ok := s.(*ir.If); ok {
+			if way[k+1] != i.Then {
+				break
+			}
+			held = append(held, facts(i.Cond)...)
 		}
 	}
 	return held

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
 	"ripc/ir"
@@ -27,9 +28,7 @@ import (
 // store must run over the whole region. It is refused otherwise, if the loop is marked and, with a
 // narrower type, where narrow_accumulate is.
 func rfactor(f *ir.Func, buffer, lanes, loop string, t ir.Type, name string) *ir.Func {
-	if name == "" {
-		name = buffer + ".r"
-	}
+	name = cmp.Or(name, buffer+".r")
 	c := newNested(f, buffer, lanes, loop, "reduction")
 	l := findLoop(f, lanes)
 	if t == ir.Invalid {
@@ -90,14 +89,7 @@ func (c *local) factorable(l *ir.For) {
 	}
 	noLanes(c.f, around, "rfactor")
 	for _, a := range as {
-		if a.Store == nil || a.Store.Op != ir.AddTo {
-			what := "reads it"
-			if a.Store != nil {
-				what = "has " + storeText([]deps.Access{a})
-			}
-			refuse("distribute it with reorder or decompose_reduction",
-				"loop %%%s does more than add to %%%s: it %s", l.Var, of.Name, what)
-		}
+		c.requireSum(a, l.Var, "distribute it with reorder or decompose_reduction")
 		if mentionsAny(a.Idx, l.Var) {
 			refuse("choose a loop that does not", "loop %%%s indexes %%%s: each of its iterations has sums "+
 				"of its own already", l.Var, of.Name)

@@ -1,9 +1,11 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -74,10 +76,7 @@ func (e *encoding) stmt(s ir.Stmt) ir.Stmt {
 		refuse("", "%%%s is combined with %s in %s, and a part with a part is something else", e.of.Name, st.Op,
 			storeText([]deps.Access{{Store: st}}))
 	}
-	name := e.loop
-	if name == "" {
-		name = st.Buf + ".part"
-	}
+	name := cmp.Or(e.loop, st.Buf+".part")
 	if e.names[name] {
 		name = e.names.copyOf(name)
 	} else {
@@ -93,13 +92,7 @@ func (e *encoding) stmt(s ir.Stmt) ir.Stmt {
 	return &ir.For{Var: name, Extent: e.parts, Axis: ir.Part, Body: out}
 }
 
-func (e *encoding) readAll(es []ir.Expr) []ir.Expr {
-	out := make([]ir.Expr, len(es))
-	for i, x := range es {
-		out[i] = e.read(x)
-	}
-	return out
-}
+func (e *encoding) readAll(es []ir.Expr) []ir.Expr { return lists.Map(es, e.read) }
 
 // counted reports whether s sums up popcounts of words of the buffer, alone or times something. A
 // product that may wrap before it becomes wider is not the sum of the parts' products.

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -60,12 +61,7 @@ func ParseTail(s string) (Tail, error) {
 func split(f *ir.Func, loop string, factor int, tail Tail, outer, inner string) *ir.Func {
 	l := findLoop(f, loop)
 	checkSplit(l, factor, tail)
-	if outer == "" {
-		outer = l.Var + ".o"
-	}
-	if inner == "" {
-		inner = l.Var + ".i"
-	}
+	outer, inner = cmp.Or(outer, l.Var+".o"), cmp.Or(inner, l.Var+".i")
 	names := namesOf(f)
 	delete(names, l.Var)
 	for _, n := range []string{outer, inner} {

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"ripc/ir"
 	"ripc/ir/arith"
 	"ripc/ir/deps"
@@ -11,20 +13,12 @@ import (
 func tidy(s ir.Stmt, r arith.Ranges, known []ir.Expr) ir.Stmt {
 	simple := func(e ir.Expr) ir.Expr { return arith.Simplify(e, r) }
 	switch x := s.(type) {
-	case *ir.For:
-		return x.WithBody(tidy(x.Body, r, known))
-	case *ir.Alloc:
-		return &ir.Alloc{Buf: x.Buf, Body: tidy(x.Body, r, known)}
-	case *ir.Block:
-		out := make([]ir.Stmt, len(x.Stmts))
-		for i, t := range x.Stmts {
-			out[i] = tidy(t, r, known)
-		}
-		return ir.Seq(out...)
 	case *ir.If:
 		return tidyIf(x, simple(x.Cond), r, known)
+	case *ir.Store, *ir.Call:
+		return ir.MapStmt(s, nil, simple)
 	}
-	return ir.MapStmt(s, nil, simple)
+	return mapChildren(s, func(t ir.Stmt) ir.Stmt { return tidy(t, r, known) })
 }
 
 func tidyIf(x *ir.If, cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Stmt {
@@ -48,13 +42,7 @@ func tidyIf(x *ir.If, cond ir.Expr, r arith.Ranges, known []ir.Expr) ir.Stmt {
 
 // facts are the conjuncts of a condition that go on to hold whatever is written.
 func facts(cond ir.Expr) []ir.Expr {
-	var out []ir.Expr
-	for _, c := range ir.Conjuncts(cond) {
-		if !ir.ReadsMemory(c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(ir.Conjuncts(cond), ir.ReadsMemory)
 }
 
 // dropKnown leaves out the conjuncts that hold anyway.
@@ -126,29 +114,4 @@ func upper(c ir.Expr, r arith.Ranges) (a arith.Affine, bound int64, ok bool) {
 	}
 	bound, a.Const = -a.Const, 0
 	return a, bound, !deps.Large(bound)
-}
-
-// guards lists the conditions under which the loop called name runs; those that read buffers are
-// left out.
-func guards(s ir.Stmt, name string) []ir.Expr {
-	switch s := s.(type) {
-	case *ir.For:
-		if s.Var != name {
-			return guards(s.Body, name)
-		}
-	case *ir.Alloc:
-		return guards(s.Body, name)
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			if ir.FindLoop(t, name) != nil {
-				return guards(t, name)
-			}
-		}
-	case *ir.If:
-		if ir.FindLoop(s.Then, name) == nil {
-			return nil // in the else branch, or not here at all
-		}
-		return append(facts(s.Cond), guards(s.Then, name)...)
-	}
-	return nil
 }

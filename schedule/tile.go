@@ -1,6 +1,10 @@
 package schedule
 
-import "ripc/ir"
+import (
+	"cmp"
+
+	"ripc/ir"
+)
 
 // tile splits two nested loops and puts both inner ones inside both outer ones. Other systems:
 // Halide and TVM tile.
@@ -12,9 +16,7 @@ import "ripc/ir"
 // Empty names give l.o and l.i. It is refused where Split or Reorder would be.
 func tile(f *ir.Func, outer, inner string, fo, fi int, tail Tail, names [4]string) *ir.Func {
 	for i, n := range []string{outer + ".o", inner + ".o", outer + ".i", inner + ".i"} {
-		if names[i] == "" {
-			names[i] = n
-		}
+		names[i] = cmp.Or(names[i], n)
 	}
 	g := split(f, outer, fo, tail, names[0], names[2])
 	g = split(g, inner, fi, tail, names[1], names[3])

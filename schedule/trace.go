@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -23,11 +24,7 @@ func (t Trace) String() string {
 
 // Lines are the steps' texts, as records and descriptions list them; none is an empty list.
 func (t Trace) Lines() []string {
-	lines := make([]string, 0, len(t))
-	for _, s := range t {
-		lines = append(lines, s.String())
-	}
-	return lines
+	return lists.Map(t, Step.String)
 }
 
 // ParseTrace reads steps, one a line or separated by ";". "#" starts a comment. Steps and errors
@@ -96,10 +93,7 @@ func asWritten(f *ir.Func, s Step, err error) error {
 
 // Ops lists the operations that a Step may name.
 func Ops() []string {
-	var names []string
-	for _, o := range operations() {
-		names = append(names, o.name)
-	}
+	names := lists.Map(operations(), func(o operation) string { return o.name })
 	slices.Sort(names)
 	return names
 }

@@ -82,13 +82,7 @@ func (u *unifier) stmt(where string, p, s ir.Stmt) *mismatch {
 
 // doing lists statements without comments.
 func doing(s ir.Stmt) []ir.Stmt {
-	var out []ir.Stmt
-	for _, t := range stmts(s) {
-		if doesSomething([]ir.Stmt{t}) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(stmts(s)), func(t ir.Stmt) bool { return !doesSomething([]ir.Stmt{t}) })
 }
 
 func (u *unifier) expr(where string, p, e ir.Expr) *mismatch {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ripc/internal/lists"
 )
 
 // Class has the properties by which costs may be compared: the CPU, whether it is simulated, the
@@ -61,11 +63,7 @@ func (r *Record) Task() Task { return Task{Workload: r.Workload.Key, Target: r.T
 
 // Tasks are those that s has records of, in the order of the file.
 func (s *Set) Tasks() []Task {
-	var out []Task
-	for _, own := range s.byTask() {
-		out = append(out, own.Records[0].Task())
-	}
-	return out
+	return lists.Map(s.byTask(), func(own *Set) Task { return own.Records[0].Task() })
 }
 
 // OfTask returns the records of a task, in the order of the file: costs and failures.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"ripc/internal/lists"
 	"ripc/internal/terminal"
 )
 
@@ -238,10 +239,4 @@ func decode(text []byte, what string, to any) error {
 }
 
 // hashes are those of outputs, in order.
-func hashes(outputs [][]byte) []string {
-	var all []string
-	for _, o := range outputs {
-		all = append(all, Hash(o))
-	}
-	return all
-}
+func hashes(outputs [][]byte) []string { return lists.Map(outputs, Hash) }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -63,18 +64,43 @@ func (n *native) library(content, program []byte) (*simulate.Machine, error) {
 }
 
 func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
+	return n.measure(ctx, j, n.timeProcess)
+}
+
+// timed is a kernel's measurement, with the outputs of its first and of its last run.
+type timed struct {
+	records.Measurement
+	first, last [][]byte
+}
+
+// measure does a job when it is its turn; run times the kernel.
+func (n *native) measure(ctx context.Context, j Job,
+	run func(ctx context.Context, j Job, s Settings) (timed, error)) (Result, error) {
 	if err := n.turn.Acquire(ctx, 1); err != nil {
 		return Result{}, err
 	}
 	defer n.turn.Release(1)
 	s := j.Settings.fillIn(Defaults())
-	m, err := n.library(j.Library, j.Program)
-	if err != nil {
-		return Result{}, err
-	}
 	answer := Result{ID: j.ID, Machine: n.machine}
 	ctx, cancel := limitTime(ctx, s.Limit)
 	defer cancel()
+	t, err := run(ctx, j, s)
+	if err != nil {
+		return answerFailure(ctx, answer, err, s)
+	}
+	answer.Measurement, answer.Outputs = t.Measurement, hashes(t.first)
+	if last := hashes(t.last); !slices.Equal(answer.Outputs, last) {
+		answer.Outputs = append(answer.Outputs, last...)
+	}
+	return answer, nil
+}
+
+// timeProcess times a kernel in a process of its own.
+func (n *native) timeProcess(ctx context.Context, j Job, s Settings) (timed, error) {
+	m, err := n.library(j.Library, j.Program)
+	if err != nil {
+		return timed{}, err
+	}
 	cold := int64(0)
 	if s.Cold {
 		cold = n.cold
@@ -83,23 +109,15 @@ func (n *native) Measure(ctx context.Context, j Job) (Result, error) {
 	run.Workspace, run.Outputs = simulate.Filled(m.Description(), s.Threads, blank)
 	p, err := m.Start(ctx, []simulate.Job{run}, cold)
 	if err != nil {
-		return answerFailure(ctx, answer, err, s)
+		return timed{}, err
 	}
 	measured, err := sample(p.Time, s)
 	left, end := p.Finish()
-	if err == nil {
-		err = end
-	}
-	if err != nil {
-		return answerFailure(ctx, answer, err, s)
-	}
-	answer.Outputs = hashes(left[0].Outputs)
-	if last := hashes(left[1].Outputs); !slices.Equal(answer.Outputs, last) {
-		answer.Outputs = append(answer.Outputs, last...)
+	if err = cmp.Or(err, end); err != nil {
+		return timed{}, err
 	}
 	measured.Celsius = measure.Celsius()
-	answer.Measurement = measured
-	return answer, nil
+	return timed{measured, left[0].Outputs, left[1].Outputs}, nil
 }
 
 // sample takes samples by run until their interval is narrow, or the candidate is clearly worse

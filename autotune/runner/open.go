@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ripc/internal/lists"
 	"ripc/targets"
 )
 
@@ -92,11 +93,7 @@ func Accepting(t targets.Target) []string {
 
 // Names lists the names that Open takes, for people.
 func Names() []string {
-	var all []string
-	for _, k := range kinds() {
-		all = append(all, k.usage)
-	}
-	return all
+	return lists.Map(kinds(), func(k kind) string { return k.usage })
 }
 
 // NameError says that no runner is called so.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"ripc/engine"
@@ -46,27 +45,24 @@ func openDevice(_ context.Context, _, _ string, t targets.Target, _ Options) (Ru
 	return &sandboxed{n}, err
 }
 
-func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
-	if err := b.turn.Acquire(ctx, 1); err != nil {
-		return Result{}, err
-	}
-	defer b.turn.Release(1)
-	s := j.Settings.fillIn(Defaults())
+func (b *sandboxed) Measure(ctx context.Context, j Job) (Result, error) {
+	return b.measure(ctx, j, timeByEngine)
+}
+
+// timeByEngine times a kernel by the engine for its target.
+func timeByEngine(ctx context.Context, j Job, s Settings) (_ timed, err error) {
 	if s.Cold {
-		return Result{}, errors.New("caches of virtual machines and devices cannot be emptied: measure warm ones")
+		return timed{}, errors.New("caches of virtual machines and devices cannot be emptied: measure warm ones")
 	}
-	answer := Result{ID: j.ID, Machine: b.machine}
-	ctx, cancel := limitTime(ctx, s.Limit)
-	defer cancel()
 	e, err := engine.OpenLibrary(j.Library, engine.Options{Threads: s.Threads}) // a limit would slow its code down
 	if err != nil {
-		return Result{}, err
+		return timed{}, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	whole := engine.Job{Inputs: j.Inputs, Last: len(e.Describe().Stages), Fill: blank, Outputs: true}
 	first, err := e.Run(ctx, []engine.Job{whole})
 	if err != nil {
-		return answerFailure(ctx, answer, err, s)
+		return timed{}, err
 	}
 	again := engine.Job{Last: whole.Last}
 	measured, err := sample(func(t simulate.Timing) (times simulate.Times, err error) {
@@ -89,17 +85,12 @@ func (b *sandboxed) Measure(ctx context.Context, j Job) (_ Result, err error) {
 		return times, nil
 	}, s)
 	if err != nil {
-		return answerFailure(ctx, answer, err, s)
+		return timed{}, err
 	}
 	again.Outputs = true
 	last, err := e.Run(ctx, []engine.Job{again})
 	if err != nil {
-		return answerFailure(ctx, answer, err, s)
+		return timed{}, err
 	}
-	answer.Outputs = hashes(first[0].Outputs)
-	if end := hashes(last[0].Outputs); !slices.Equal(answer.Outputs, end) {
-		answer.Outputs = append(answer.Outputs, end...)
-	}
-	answer.Measurement = measured
-	return answer, nil
+	return timed{measured, first[0].Outputs, last[0].Outputs}, nil
 }

@@ -289,18 +289,27 @@ func (s *ssh) start(ctx context.Context) (*session, error) {
 func (s *ssh) install(ctx context.Context) error {
 	script := fmt.Sprintf(`umask 077; t="$d/.worker-%s.$$"; mkdir -p "$d" && cat > "$t" && test "$(wc -c < "$t")" -eq %d && chmod 700 "$t" && mv -f "$t" "$d/worker-%s" || { rm -f "$t"; exit 1; }`,
 		s.hash, len(s.worker), s.hash)
-	limited, cancel := context.WithTimeout(ctx, copyTime)
-	defer cancel()
-	cmd := shell(limited, s.command, script)
-	cmd.Stdin = bytes.NewReader(s.worker)
-	out, err := cmd.CombinedOutput()
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() == nil && limited.Err() != nil:
-		err = &SilentError{What: "the end of the copy", After: copyTime}
+	err := runScript(ctx, s.command, script, s.worker, SilentError{What: "the end of the copy", After: copyTime})
+	if err != nil {
+		return joinInterrupt(ctx, fmt.Errorf("the worker cannot be put there: %w", err))
 	}
-	return joinInterrupt(ctx, fmt.Errorf("the worker cannot be put there: %w: %s", err, shortenOutput(out)))
+	return nil
+}
+
+// runScript runs a script there, which reads in. It fails with late where it does not end in time.
+func runScript(ctx context.Context, command []string, script string, in []byte, late SilentError) error {
+	limited, cancel := context.WithTimeout(ctx, late.After)
+	defer cancel()
+	cmd := shell(limited, command, script)
+	cmd.Stdin = bytes.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() == nil && limited.Err() != nil {
+		err = &late
+	}
+	return fmt.Errorf("%w: %s", err, shortenOutput(out))
 }
 
 // Remove removes the files that Open has put on the machine that ssh:USER@HOST names.
@@ -311,19 +320,11 @@ func Remove(ctx context.Context, name string, o Options) error {
 	}
 	command, _, err := sshCommand(address, o)
 	if err == nil {
-		limited, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
 		const script = `rm -f "$d"/worker-* "$d"/.worker-*; rmdir "$d" 2>/dev/null; test -z "$(ls "$d"/worker-* 2>/dev/null)"`
-		var out []byte
-		if out, err = shell(limited, command, script).CombinedOutput(); err != nil {
-			if ctx.Err() == nil && limited.Err() != nil {
-				err = &SilentError{What: "the answer", After: patience}
-			}
-			err = joinInterrupt(ctx, fmt.Errorf("%w: %s", err, shortenOutput(out)))
-		}
+		err = runScript(ctx, command, script, nil, SilentError{What: "the answer", After: patience})
 	}
 	if err != nil {
-		return &LostError{Runner: name, Err: err}
+		return &LostError{Runner: name, Err: joinInterrupt(ctx, err)}
 	}
 	return nil
 }

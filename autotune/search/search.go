@@ -17,6 +17,7 @@ import (
 
 	"ripc/autotune/space"
 	"ripc/compile"
+	"ripc/internal/lists"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 	"ripc/schedule/machine"
@@ -305,10 +306,7 @@ func (x *Search) guess() []space.Point {
 	if x.machine == nil {
 		return points
 	}
-	var sketches []machine.Sketch
-	for _, p := range points {
-		sketches = append(sketches, x.defined.Sketch(p.Strategy, p.Values))
-	}
+	sketches := lists.Map(points, func(p space.Point) machine.Sketch { return x.defined.Sketch(p.Strategy, p.Values) })
 	order, sorted := make([]int, len(points)), make([]space.Point, len(points))
 	floats.ArgsortStable(x.machine.Sift(sketches), order)
 	for i, at := range order {
@@ -406,10 +404,7 @@ func (x *Search) choose(n int, correction *costmodel.Model) []*entry {
 			all[i].like = max(all[i].like, countEqual(all[i].Point, chosen.Point))
 		}
 	}
-	x.pool = nil
-	for _, r := range all {
-		x.pool = append(x.pool, r.entry)
-	}
+	x.pool = lists.Map(all, func(r ranked) *entry { return r.entry })
 	return out
 }
 

@@ -112,11 +112,7 @@ func (s *Space) At(i int) Point {
 // Random draws a point: a strategy, whatever the sizes of their spaces, and values of its knobs.
 func (s *Space) Random(r *rand.Rand) Point {
 	k := s.kinds[r.IntN(len(s.kinds))]
-	p := Point{Strategy: k.Name, Values: strategy.Values{}}
-	for _, knob := range k.knobs {
-		p.Values[knob.Name] = knob.Domain[r.IntN(len(knob.Domain))]
-	}
-	return p
+	return Point{Strategy: k.Name, Values: k.Random(s.layer, r)}
 }
 
 // otherStrategy is how often, out of one, Neighbour changes the strategy where there is a choice.

@@ -158,27 +158,9 @@ func phases(s ir.Stmt, see func(Phase)) {
 		see(p)
 		return
 	}
-	for _, t := range Children(s) {
+	for _, t := range ir.Children(s) {
 		phases(t, see)
 	}
-}
-
-// Children lists the statements of s, which is no phase and stands around phases.
-func Children(s ir.Stmt) []ir.Stmt {
-	switch s := s.(type) {
-	case *ir.Block:
-		return s.Stmts
-	case *ir.Alloc:
-		return []ir.Stmt{s.Body}
-	case *ir.For:
-		return []ir.Stmt{s.Body}
-	case *ir.If:
-		if s.Else != nil {
-			return []ir.Stmt{s.Then, s.Else}
-		}
-		return []ir.Stmt{s.Then}
-	}
-	return nil
 }
 
 // AsPhase returns s as a phase. ok is false for statements around or between phases. It panics with

@@ -96,7 +96,7 @@ func (v *racer) walk(s ir.Stmt, held *Loops, again map[string]ir.Expr, pending [
 		maps.Copy(renamed, again)
 		return v.walk(s.Body, held.With(next), renamed, pending)
 	}
-	for _, t := range Children(s) {
+	for _, t := range ir.Children(s) {
 		if pending, r = v.walk(t, held, again, pending); r != nil {
 			return nil, r
 		}

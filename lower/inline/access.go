@@ -66,10 +66,8 @@ func indexed(f *ir.Func, k int, name string, b ir.Buffer, at func([]ir.Expr) []i
 
 // hasCalls reports whether f has instructions with windows of buffers as operands.
 func hasCalls(f *ir.Func) bool {
-	for s := range ir.Stmts(f.Body) {
-		if _, ok := s.(*ir.Call); ok {
-			return true
-		}
+	for range ir.StmtsOf[*ir.Call](f.Body) {
+		return true
 	}
 	return false
 }

@@ -103,6 +103,9 @@ func machines() []targets.Target {
 	return []targets.Target{{}, {Arch: "x86_64"}, {Arch: "aarch64", InOrder: true}}
 }
 
+// reals is a tensor of floats.
+func reals(shape []int) layout.Tensor { return layout.Tensor{Value: graph.Value{Shape: shape}} }
+
 // layer draws a Func whose first parameter is an image of shape s, and gives it and the shape of what it makes.
 func layer(t *rapid.T, s []int, target targets.Target) (*ir.Func, []int) {
 	switch rapid.SampledFrom([]string{"eltwise", "sum", "quantize", "levels", "pool", "sum of levels"}).Draw(t, "layer") {
@@ -115,7 +118,7 @@ func layer(t *rapid.T, s []int, target targets.Target) (*ir.Func, []int) {
 		a := &graph.ThresholdAttrs{LevelType: scalar.LevelType{Bits: 2, Enc: ir.Unipolar, Scale: 0.25}}
 		return ops.Threshold(a, 3, s[3], nil, ir.F32, s, layout.Planes, ops.Slice{}), nil
 	case "pool":
-		return ops.SpatialPad(graph.Padding{Top: 1, Left: 2}, 0.5, s), []int{s[0], s[1] + 1, s[2] + 2, s[3]}
+		return ops.Pad(&graph.SpatialPadAttrs{Pad: graph.Padding{Top: 1, Left: 2}, Value: 0.5}, reals(s)), []int{s[0], s[1] + 1, s[2] + 2, s[3]}
 	}
 	f := &graph.FusedConv{KH: rapid.IntRange(1, min(2, s[1])).Draw(t, "kh"), KW: rapid.IntRange(1, min(3, s[2])).Draw(t, "kw"), SH: rapid.IntRange(1, 2).Draw(t, "sh"), SW: 1, In: s[3], Out: rapid.IntRange(1, 5).Draw(t, "out")}
 	if rapid.Bool().Draw(t, "padded") {
@@ -146,18 +149,18 @@ func TestMoves(t *testing.T) {
 		for d, p := range perm {
 			s[d] = shape[p]
 		}
-		funcs := []*ir.Func{ops.TransposeNumbers(&graph.TransposeAttrs{Perm: perm}, ir.F32, shape)}
+		funcs := []*ir.Func{ops.Transpose(&graph.TransposeAttrs{Perm: perm}, reals(shape))}
 		if rapid.Bool().Draw(t, "slice") {
 			a := &graph.SliceAttrs{Begin: make([]int, 4), Size: slices.Clone(s), Stride: slices.Repeat([]int{1}, 4)}
 			d := rapid.IntRange(0, 3).Draw(t, "dim")
 			a.Begin[d] = rapid.IntRange(0, s[d]-1).Draw(t, "begin")
 			a.Size[d] = s[d] - a.Begin[d]
-			funcs, s = append(funcs, ops.SliceNumbers(a, ir.F32, s)), a.Size
+			funcs, s = append(funcs, ops.CopySlice(a, reals(s))), a.Size
 		}
 		f, to := layer(t, s, target)
 		funcs = append(funcs, f)
 		if to != nil && rapid.Bool().Draw(t, "behind") {
-			funcs = append(funcs, ops.TransposeNumbers(&graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm behind")}, ir.F32, to))
+			funcs = append(funcs, ops.Transpose(&graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm behind")}, reals(to)))
 		}
 		p := program(funcs...)
 		in := randomInputs(p)
@@ -220,7 +223,7 @@ func pieces(n int) *ir.Program {
 	p.Funcs = append(p.Funcs, add)
 	before := "x0"
 	for i := range n {
-		f := ops.SliceNumbers(&graph.SliceAttrs{Begin: []int{0, 0, 0, i}, Size: one, Stride: one}, ir.F32, wide)
+		f := ops.CopySlice(&graph.SliceAttrs{Begin: []int{0, 0, 0, i}, Size: one, Stride: one}, reals(wide))
 		f.Name = fmt.Sprintf("slice%d", i)
 		p.Funcs = append(p.Funcs, f)
 		piece := arena(fmt.Sprintf("x%d", i))

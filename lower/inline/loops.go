@@ -10,14 +10,10 @@ import (
 // memory. A nest that does more than to fill the buffer, one element in each iteration, stays as it
 // is.
 func reorderToMemory(l *ir.For, buf string) ir.Stmt {
+	all, s := nestOf(l)
 	loops := map[string]ir.Loop{}
-	var s ir.Stmt = l
-	for {
-		l, isLoop := s.(*ir.For)
-		if !isLoop {
-			break
-		}
-		loops[l.Var], s = ir.Loop{Var: l.Var, Extent: l.Extent, Axis: l.Axis}, l.Body
+	for _, l := range all {
+		loops[l.Var] = l
 	}
 	st, isStore := s.(*ir.Store)
 	if !isStore || st.Op != ir.Assign || st.Buf != buf || len(loops) != len(st.Idx) {
@@ -44,14 +40,7 @@ func reorderToMemory(l *ir.For, buf string) ir.Stmt {
 // adjacent elements.
 func imageOrder(s ir.Stmt) ir.Stmt {
 	axes := []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel}
-	var loops []ir.Loop
-	for {
-		l, isLoop := s.(*ir.For)
-		if !isLoop {
-			break
-		}
-		loops, s = append(loops, ir.Loop{Var: l.Var, Extent: l.Extent, Axis: l.Axis}), l.Body
-	}
+	loops, s := nestOf(s)
 	st, isStore := s.(*ir.Store)
 	if !isStore || len(loops) != len(axes) || slices.ContainsFunc(loops, func(l ir.Loop) bool {
 		return !slices.Contains(axes, l.Axis)
@@ -65,4 +54,15 @@ func imageOrder(s ir.Stmt) ir.Stmt {
 		loops[d].Axis = axes[d]
 	}
 	return ir.Nest(loops, st)
+}
+
+// nestOf returns the loops that s begins with, outermost first, and their body.
+func nestOf(s ir.Stmt) (loops []ir.Loop, body ir.Stmt) {
+	for {
+		l, ok := s.(*ir.For)
+		if !ok {
+			return loops, s
+		}
+		loops, s = append(loops, ir.Loop{Var: l.Var, Extent: l.Extent, Axis: l.Axis}), l.Body
+	}
 }

@@ -26,14 +26,10 @@ func moveOf(f *ir.Func) (m move, ok bool) {
 		return move{}, false
 	}
 	m = move{x: f.Params[0].Buffer, y: f.Params[1].Buffer}
+	loops, s := nestOf(f.Body)
 	extents := map[string]int{}
-	s := f.Body
-	for {
-		l, isLoop := s.(*ir.For)
-		if !isLoop {
-			break
-		}
-		extents[l.Var], s = l.Extent, l.Body
+	for _, l := range loops {
+		extents[l.Var] = l.Extent
 	}
 	st, ok := s.(*ir.Store)
 	if !ok || st.Op != ir.Assign || st.Buf != m.y.Name || m.x.Type != m.y.Type || m.x.Enc.Kind != ir.NoEncoding ||

@@ -2,10 +2,12 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"ripc/graph"
 	"ripc/internal/enum"
+	"ripc/internal/lists"
 	"ripc/targets"
 )
 
@@ -114,10 +116,7 @@ func tables(bits int, reach Reach) algorithm {
 }
 
 var algorithmTexts = sync.OnceValue(func() enum.Type[Algorithm] {
-	var names []string
-	for _, a := range algorithms() {
-		names = append(names, a.name)
-	}
+	names := lists.Map(algorithms(), func(a algorithm) string { return a.name })
 	return enum.Of[Algorithm]("algorithm", names...)
 })
 
@@ -147,11 +146,5 @@ func (a Algorithm) Lacks(f *graph.FusedConv, x *graph.Value) string {
 // Applying are the algorithms that give exactly the sums of f, a layer over x of shape [B, H, W,
 // C].
 func Applying(f *graph.FusedConv, x *graph.Value) []Algorithm {
-	var all []Algorithm
-	for _, a := range Algorithms() {
-		if a.Lacks(f, x) == "" {
-			all = append(all, a)
-		}
-	}
-	return all
+	return slices.DeleteFunc(Algorithms(), func(a Algorithm) bool { return a.Lacks(f, x) != "" })
 }

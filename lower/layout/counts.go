@@ -103,9 +103,7 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	c.pack(f, x.Enc == ir.BipolarInv && !c.Ones)
 	if f.Pad.Any() {
 		level, ok := levelOf(f.PadValue, x)
-		if c.PadLevel = level; !ok && c.Ones {
-			c.Padding = c.complementCorrection(f, x)
-		} else if !ok {
+		if c.PadLevel = level; !ok {
 			c.Padding = c.correction(f, x)
 		}
 	}
@@ -372,34 +370,21 @@ func floorDiv(a, b int64) int64 {
 }
 
 // correction returns the correction for padding that counts as 0 bits: a padded tap of 0 bits
-// counts -m (bipolar, times the weight) where it should count 0. Weights are as stored, so that
-// bipolar_inv has the same sum.
+// counts -m (bipolar, times the weight) where it should count 0. Where ones are counted, it counts
+// as the lowest integer, or, inverted, as the highest. Weights are as stored, so that bipolar_inv
+// has the same sum. Each border class has the sum of the taps outside the image.
 func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
-	taps := make([]int32, f.KH*f.KW*f.Out)
-	for i := range taps {
-		tap, o := i/f.Out, i%f.Out
-		for j, coef := range c.Coefs {
-			taps[i] += coef * (2*c.ones[(tap*len(c.Coefs)+j)*f.Out+o] - int32(f.GroupIn()))
-		}
-	}
-	return c.borderCorrection(f, x, taps)
-}
-
-// complementCorrection is correction for counts of ones: a padded tap of level 0 counts as the
-// lowest integer, or, inverted, as the highest.
-func (c *Counts) complementCorrection(f *graph.FusedConv, x *graph.Value) *Correction {
-	taps := make([]int32, f.KH*f.KW*f.Out)
+	taps := make([]int32, f.KH*f.KW*f.Out) // at the highest level
 	for i := range taps {
 		for j, coef := range c.Coefs {
-			taps[i] -= coef * c.ones[(i/f.Out*len(c.Coefs)+j)*f.Out+i%f.Out]
+			ones := c.ones[(i/f.Out*len(c.Coefs)+j)*f.Out+i%f.Out]
+			if c.Ones {
+				taps[i] -= coef * ones
+			} else {
+				taps[i] += coef * (2*ones - int32(f.GroupIn()))
+			}
 		}
 	}
-	return c.borderCorrection(f, x, taps)
-}
-
-// borderCorrection sums, for each border class, the taps [KH*KW, Out] outside the image at the
-// highest level.
-func (c *Counts) borderCorrection(f *graph.FusedConv, x *graph.Value, taps []int32) *Correction {
 	k := &Correction{Classes: classesOf(f, x), Twice: true}
 	m := int32(1)<<c.Planes - 1
 	for _, outside := range f.OutsideTaps(x.Shape[1], x.Shape[2]) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -156,21 +157,13 @@ func (c *integers) thresholds(i []ir.Expr, o ir.Expr) (threshold func(j int) ir.
 // limitsInShort clamps thresholds to i16. Sums are less than the largest i16: all reach the least
 // threshold, and none the largest.
 func limitsInShort(thresholds []int32) []int16 {
-	out := make([]int16, len(thresholds))
-	for i, v := range thresholds {
-		out[i] = int16(max(math.MinInt16, min(v, math.MaxInt16)))
-	}
-	return out
+	return lists.Map(thresholds, func(v int32) int16 { return int16(max(math.MinInt16, min(v, math.MaxInt16))) })
 }
 
 // limitsAbove returns the least counts that miss each threshold. Counts are less than the largest
 // T.
 func limitsAbove[T uint8 | uint16](thresholds []int32) []T {
-	out := make([]T, len(thresholds))
-	for i, v := range thresholds {
-		out[i] = T(min(v, int32(^T(0))-1) + 1)
-	}
-	return out
+	return lists.Map(thresholds, func(v int32) T { return T(min(v, int32(^T(0))-1) + 1) })
 }
 
 func (c *integers) sum(p, o ir.Expr) ir.Expr {

@@ -11,6 +11,7 @@ import (
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -39,8 +40,13 @@ func index(p, shape []int) int {
 	return i
 }
 
+// planes are levels of a shape that lie as bits.
+func planes(shape []int, bits int, enc ir.EncodingKind) layout.Tensor {
+	return layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, Shape: shape}, Form: layout.Planes}
+}
+
 // moves checks Funcs that move elements, f32 and levels: element i of the result is element from(i) of x.
-func moves(t *rapid.T, float func() *ir.Func, packed func(bits int, enc ir.EncodingKind) *ir.Func, shape, to []int, from func(p []int) []int) {
+func moves(t *rapid.T, move func(x layout.Tensor) *ir.Func, shape, to []int, from func(p []int) []int) {
 	source := make([]int, elems(to))
 	for i := range source {
 		source[i] = index(from(position(i, to)), shape)
@@ -50,7 +56,7 @@ func moves(t *rapid.T, float func() *ir.Func, packed func(bits int, enc ir.Encod
 		for i, j := range source {
 			want[i] = x[j]
 		}
-		f := float()
+		f := move(layout.Tensor{Value: graph.Value{Shape: shape}})
 		wantFloats(t, f, floats(run(t, f, x)), want)
 		return
 	}
@@ -59,7 +65,7 @@ func moves(t *rapid.T, float func() *ir.Func, packed func(bits int, enc ir.Encod
 	for i, j := range source {
 		want[i] = x[j]
 	}
-	f := packed(bits, enc)
+	f := move(planes(shape, bits, enc))
 	wantWords(t, f, words(run(t, f, pack(x, bits, shape[len(shape)-1]))), pack(want, bits, to[len(to)-1]))
 }
 
@@ -75,7 +81,7 @@ func TestTranspose(t *testing.T) {
 		for d, p := range a.Perm {
 			to[d] = s[p]
 		}
-		moves(t, func() *ir.Func { return ops.TransposeNumbers(a, ir.F32, s) }, func(bits int, enc ir.EncodingKind) *ir.Func { return ops.TransposeBits(a, bits, s, enc) }, s, to, func(p []int) []int {
+		moves(t, func(x layout.Tensor) *ir.Func { return ops.Transpose(a, x) }, s, to, func(p []int) []int {
 			q := make([]int, len(p))
 			for d := range p {
 				q[a.Perm[d]] = p[d]
@@ -128,7 +134,7 @@ func TestSlice(t *testing.T) {
 		if last := len(s) - 1; s[last] > 32 && rapid.Bool().Draw(t, "whole words") {
 			a.Begin[last], a.Stride[last], a.Size[last] = 32, 1, s[last]-32
 		}
-		moves(t, func() *ir.Func { return ops.SliceNumbers(a, ir.F32, s) }, func(bits int, enc ir.EncodingKind) *ir.Func { return ops.SliceBits(a, bits, s, enc) }, s, a.Size, func(p []int) []int {
+		moves(t, func(x layout.Tensor) *ir.Func { return ops.CopySlice(a, x) }, s, a.Size, func(p []int) []int {
 			q := slices.Clone(p)
 			for d := range q {
 				q[d] = a.Begin[d] + p[d]*a.Stride[d]

@@ -42,11 +42,7 @@ func (c *conv) storeBeside(acc, y ir.Buffer, offset int) {
 
 // besideSteps adds the nest of the numbers v after steps, for beside level k.
 func (c *conv) besideSteps(k int, v ir.Buffer, steps []scalar.Step) ir.Buffer {
-	y, n := buf(fmt.Sprintf("v%d", k), ir.F32, v.Shape...), 0
-	var all [][]float32
-	for _, s := range steps {
-		all = append(all, s.Vectors()...)
-	}
+	y, all, n := buf(fmt.Sprintf("v%d", k), ir.F32, v.Shape...), vectorsOf(steps), 0
 	return c.value(y, func(i []ir.Expr) ir.Stmt {
 		vec := func() ir.Expr {
 			p, o := buf(fmt.Sprintf("z%ds%d", k, n), ir.F32, c.Out), i[3]

@@ -14,6 +14,9 @@ import (
 // bits: one stage goes from one to the other, with the steps and the change of axes that stand
 // between.
 
+// signedOffset is the difference between a level and the caller's i8 value.
+const signedOffset = 128
+
 // byteLevel is the level (i32) that byte v stands for; bits above the type's, which the caller's
 // may have, are ignored.
 func byteLevel(v ir.Expr, t scalar.LevelType) ir.Expr {

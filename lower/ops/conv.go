@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -168,11 +169,7 @@ func (c *conv) build(slice Slice) *ir.Func {
 
 // narrowed are numbers, which fit T.
 func narrowed[T uint8 | uint16 | int8 | int16, F uint32 | int64](v []F) []T {
-	out := make([]T, len(v))
-	for i, x := range v {
-		out[i] = T(x)
-	}
-	return out
+	return lists.Map(v, func(x F) T { return T(x) })
 }
 
 // padInput is x with its padding, which is outside(i) at position i, or x itself where it has none.

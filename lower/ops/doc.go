@@ -16,6 +16,7 @@ package ops
 import (
 	"fmt"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -144,11 +145,7 @@ func overAll(shape []int) []ir.Loop {
 
 // vars returns the loop variables of a nest as index expressions.
 func vars(ls []ir.Loop) []ir.Expr {
-	es := make([]ir.Expr, len(ls))
-	for i, l := range ls {
-		es[i] = ir.V(l.Var)
-	}
-	return es
+	return lists.Map(ls, func(l ir.Loop) ir.Expr { return ir.V(l.Var) })
 }
 
 // allocs wraps body in buffers, the first outermost.

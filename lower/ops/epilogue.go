@@ -7,6 +7,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -33,7 +34,7 @@ func (c *conv) epilogue(acc ir.Buffer, slice Slice) ir.Buffer {
 			return ir.Bin(reached, c.accumulated(acc, i[0], i[1], i[2], o), t)
 		})
 	case e.Shift != nil:
-		bits = c.shiftBits(c.accumulated(acc, i[0], i[1], i[2], o), o)
+		bits = bitsOf(c.shiftLevel(c.accumulated(acc, i[0], i[1], i[2], o), o), e.OutBits)
 	case e.Scale != nil:
 		bits = c.cut(bitsOf(ir.At(c.scaled(acc), i[0], i[1], i[2], o), e.OutBits), o)
 	default:
@@ -158,10 +159,6 @@ func atLeast(v ir.Expr) func(t ir.Expr) ir.Expr {
 	return func(t ir.Expr) ir.Expr { return ir.Bin(ir.Ge, v, t) }
 }
 
-func (c *conv) shiftBits(p, o ir.Expr) []ir.Expr {
-	return bitsOf(c.shiftLevel(p, o), c.Epilogue.OutBits)
-}
-
 // shiftLevel returns the level of accumulator p after add, shift and clip.
 func (c *conv) shiftLevel(p, o ir.Expr) ir.Expr {
 	at := func(name string, data []int32, fill int32) ir.Expr {
@@ -249,11 +246,7 @@ func (c *conv) scaled(acc ir.Buffer) ir.Buffer {
 		body = set(y, clipped(s, quotient(sum, s.Count)), i...)
 	default:
 		at := func(name string, of func(f graph.FixedPoint) int32) ir.Expr {
-			var data []int32
-			for _, f := range s.By {
-				data = append(data, of(f))
-			}
-			return ir.At(constant(c, name, ir.I32, data, 0), i[3])
+			return ir.At(constant(c, name, ir.I32, lists.Map(s.By, of), 0), i[3])
 		}
 		factor := fixedFactor(at, s.By...)
 		factor.multiplier = ir.Bin(ir.Max, factor.multiplier, ir.Const(ir.I32, 0)) // it is; this tells back ends
@@ -307,11 +300,7 @@ func (c *conv) windows() ir.Buffer {
 // vectors returns the operands of the float steps at position and channel i, in order, as
 // parameters s0, s1, ...
 func (c *conv) vectors(i []ir.Expr) func() ir.Expr {
-	var all [][]float32
-	for _, s := range c.Epilogue.Floats() {
-		all = append(all, s.Vectors()...)
-	}
-	n := -1
+	all, n := vectorsOf(c.Epilogue.Floats()), -1
 	return func() ir.Expr {
 		n++
 		name := fmt.Sprintf("s%d", n)

@@ -10,9 +10,8 @@ import (
 )
 
 // IntMap maps each level of x as a says, and stores levels in the form to. It takes a's formula,
-// which vectors compute, or a table if there is none. Parameters: x, the table (nil for a formula),
-// y.
-func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) (f *ir.Func, table []uint8) {
+// which vectors compute, or a table if there is none. Parameters: x, the table if there is one, y.
+func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) (f *ir.Func, consts []Const) {
 	s := Spatial(x.Shape)
 	dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
 	f = &ir.Func{Name: fmt.Sprintf("int_map_%dx%dx%d", s[1], s[2], s[3])}
@@ -33,7 +32,7 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 	store := func(i []ir.Expr, c ir.Expr) ir.Expr { return byteOf(level(i, c), dst.StoredType()) }
 	if !ok {
 		entries := buf("table", ir.U8, x.Top()+1)
-		table = make([]uint8, len(a.Table))
+		table := make([]uint8, len(a.Table))
 		level = func(i []ir.Expr, c ir.Expr) ir.Expr {
 			return ir.CastTo(ir.I32, ir.At(entries, ir.CastTo(ir.I64, levelAt(x, src, i, c))))
 		}
@@ -48,6 +47,7 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 			table[l^from] = uint8(y ^ made)
 		}
 		f.Params, f.Name = append(f.Params, inParam(entries)), f.Name+"_table"
+		consts = []Const{{"table", constantData(table)}}
 	}
 	res := widenBuffer(tensorBuffer("y", dst, slices.Clone(s)), slice)
 	if to.Bytewise() {
@@ -59,12 +59,12 @@ func IntMap(a *graph.IntMapAttrs, x layout.Tensor, to layout.Form, slice Slice) 
 	if to.Bytewise() {
 		f.Body = ir.Nest(append(outer, loop(ir.Channel, "c", s[3])),
 			set(res, store(i, c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset))))
-		return f, table
+		return f, consts
 	}
 	v := buf("v", ir.I32, s[3])
 	pixel := ir.Nest([]ir.Loop{loop(ir.Channel, "c", s[3])}, set(v, level(i, c), c))
 	f.Body = packVector(res, slice, a.Bits, v, []ir.Buffer{v}, pixel)
-	return f, table
+	return f, consts
 }
 
 // signBit returns the bits in which a level and its stored byte differ.

@@ -11,9 +11,9 @@ import (
 
 // IntSoftmax is softmax over the last axis of levels x, as levels in the form to; see
 // graph.IntSoftmaxAttrs. Parameters: x, the exponentials, y.
-func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *ir.Func, table []float32) {
+func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (*ir.Func, []Const) {
 	s := Spatial(x.Shape)
-	table = a.Exponentials(x.LevelType, s[3])
+	table := a.Exponentials(x.LevelType, s[3])
 	src, exps, y := tensorBuffer("x", x, s), buf("table", ir.F32, len(table)), levelBuffer("y", a.LevelType, s, to)
 	top, tops, sum, e := buf("top", ir.I32), buf("tops", ir.I32, min(maxima, s[3])), buf("sum", ir.F32),
 		buf("e", ir.F32, s[3])
@@ -35,7 +35,8 @@ func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *i
 	levels := func(set func(c ir.Expr) ir.Stmt) ir.Stmt {
 		return ir.Seq(append(rest, ir.Nest(loops("", loop(ir.Channel, "c2", s[3])), set(ir.V("c2"))))...)
 	}
-	f = &ir.Func{Name: fmt.Sprintf("int_softmax_%dx%dx%d", s[1], s[2], s[3]),
+	consts := []Const{{"table", constantData(table)}}
+	f := &ir.Func{Name: fmt.Sprintf("int_softmax_%dx%dx%d", s[1], s[2], s[3]),
 		Params: []ir.Param{inParam(src), inParam(exps), outParam(y)}}
 	if to.Bytewise() {
 		dst := layout.Tensor{Value: graph.Value{LevelType: a.LevelType}, Form: to}
@@ -43,10 +44,10 @@ func IntSoftmax(a *graph.IntSoftmaxAttrs, x layout.Tensor, to layout.Form) (f *i
 			return set(y, byteOf(level(c), dst.StoredType()), i[0], i[1], i[2], c)
 		})
 		f.Body = ir.Nest(outer, allocs(own, row))
-		return f, table
+		return f, consts
 	}
 	v := buf("v", ir.I32, s[3])
 	row := levels(func(c ir.Expr) ir.Stmt { return set(v, level(c), c) })
 	f.Body = packVector(y, Slice{}, a.Bits, v, append(own, v), row)
-	return f, table
+	return f, consts
 }

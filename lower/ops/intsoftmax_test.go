@@ -26,7 +26,8 @@ func TestIntSoftmax(t *testing.T) {
 			a.Scale = 0.05
 		}
 		levels := rapid.SliceOfN(rapid.Byte(), 6*c, 6*c).Draw(t, "levels")
-		f, exps := ops.IntSoftmax(a, x, layout.Bytes)
+		f, consts := ops.IntSoftmax(a, x, layout.Bytes)
+		exps := consts[0].Data().([]float32)
 		got := run(t, f, levels, exps)
 		for i := 0; i < 6*c; i += c {
 			row, sum := levels[i:i+c], float32(0)

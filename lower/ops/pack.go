@@ -117,15 +117,27 @@ func Quantize(a *graph.QuantizeAttrs, steps []scalar.Step, from ir.Type, shape [
 	return f
 }
 
-// PackLevels packs u8 levels, such as the caller's; bits above the type's are ignored. slice is the
+// PackLevels packs the caller's levels of type t; bits above the type's are ignored. slice is the
 // part of a wider output, in words, that they become.
-func PackLevels(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
+func PackLevels(t scalar.LevelType, shape []int, slice Slice) *ir.Func {
 	s := Spatial(shape)
-	x, y := buf("x", ir.U8, s...), widenBuffer(BitBuffer("y", bits, s, enc), slice)
+	x, y := buf("x", byteType(t), s...), widenBuffer(BitBuffer("y", t.Bits, s, t.Enc), slice)
 	body := packSlice(y, slice, s[3], nil, nil, func(i []ir.Expr, o ir.Expr) []ir.Expr {
-		return bitsOf(ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...)), bits)
+		v := ir.CastTo(ir.I32, ir.At(x, append(append([]ir.Expr{}, i...), o)...))
+		if t.Signed {
+			v = add(v, ir.Const(ir.I32, signedOffset))
+		}
+		return bitsOf(v, t.Bits)
 	})
-	return unary(fmt.Sprintf("bitpack_%d_%s", bits, imageSize(s)), x, y, body)
+	return unary(fmt.Sprintf("bitpack_%s_%s", storedName(t), imageSize(s)), x, y, body)
+}
+
+// storedName is the caller's levels of type t in names of Funcs: their bits, or i8.
+func storedName(t scalar.LevelType) string {
+	if t.Signed {
+		return byteType(t).String()
+	}
+	return fmt.Sprint(t.Bits)
 }
 
 // MaskBits copies a packed input of the caller's and clears the bits beyond its channels.
@@ -162,12 +174,12 @@ func levelIn(x ir.Buffer, i []ir.Expr, q, l ir.Expr) ir.Expr {
 	return levelFrom(bits)
 }
 
-// Unpack gives the levels of a packed tensor as u8.
-func Unpack(bits int, shape []int, enc ir.EncodingKind) *ir.Func {
+// Unpack gives the levels of a packed tensor as the caller's of type t.
+func Unpack(t scalar.LevelType, shape []int) *ir.Func {
 	s := Spatial(shape)
-	x, y := BitBuffer("x", bits, s, enc), buf("y", ir.U8, s...)
-	return elementwise(fmt.Sprintf("unpack_%d_%s", bits, imageSize(s)), x, y, func(i []ir.Expr) ir.Expr {
-		return ir.CastTo(ir.U8, level(x, i[:3], i[3]))
+	x, y := BitBuffer("x", t.Bits, s, t.Enc), buf("y", byteType(t), s...)
+	return elementwise(fmt.Sprintf("unpack_%s_%s", storedName(t), imageSize(s)), x, y, func(i []ir.Expr) ir.Expr {
+		return byteOf(level(x, i[:3], i[3]), t)
 	})
 }
 
@@ -194,22 +206,18 @@ func Dequantize(t scalar.LevelType, shape []int) *ir.Func {
 	})
 }
 
-// ConcatNumbers copies one input of a concatenation, of elements of type t, into its channels of y,
-// Offset.. of Total channels.
-func ConcatNumbers(t ir.Type, shape []int, slice Slice) *ir.Func {
-	s := Spatial(shape)
-	x, y := buf("x", t, s...), buf("y", t, s[0], s[1], s[2], slice.Total)
-	ls, i := image("", s, "o")
-	return unary(fmt.Sprintf("concat_%s_%s_at%d_%d", t, imageSize(s), slice.Offset, slice.Total), x, y,
-		ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
-}
-
-// Concat is ConcatNumbers of packed levels. Where Offset is no multiple of the word they are merged
-// bit by bit: the first input (Offset 0) clears the words, the others OR into them.
-func Concat(bits int, shape []int, enc ir.EncodingKind, slice Slice) *ir.Func {
-	s := Spatial(shape)
-	name := fmt.Sprintf("concat_%d_%s_at%d_%d", bits, imageSize(s), slice.Offset, slice.Total)
-	x, y := BitBuffer("x", bits, s, enc), BitBuffer("y", bits, append(slices.Clone(s[:3]), slice.Total), enc)
+// Concat copies one input of a concatenation into its channels of y, Offset.. of Total channels. Of
+// packed levels, where Offset is no multiple of the word, bits are merged: the first input (Offset
+// 0) clears the words, the others OR into them.
+func Concat(t layout.Tensor, slice Slice) *ir.Func {
+	s := Spatial(t.Shape)
+	x, y := tensorBuffer("x", t, s), tensorBuffer("y", t, append(slices.Clone(s[:3]), slice.Total))
+	if t.Form != layout.Planes {
+		ls, i := image("", s, "o")
+		return unary(fmt.Sprintf("concat_%s_%s_at%d_%d", x.Type, imageSize(s), slice.Offset, slice.Total), x, y,
+			ir.Nest(ls, set(y, ir.At(x, i...), i[0], i[1], i[2], add(i[3], ir.Int(slice.Offset)))))
+	}
+	name := fmt.Sprintf("concat_%d_%s_at%d_%d", t.Bits, imageSize(s), slice.Offset, slice.Total)
 	ls, i := planes(y)
 	// Word q of x covers bits Offset+32q.. of y: its low part goes to word Offset/32+q, the rest to
 	// the next one.

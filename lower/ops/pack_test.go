@@ -6,9 +6,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ripc/graph"
 	"ripc/graph/scalar"
 	"ripc/internal/f32"
 	"ripc/ir"
+	"ripc/lower/layout"
 	"ripc/lower/ops"
 )
 
@@ -31,9 +33,9 @@ func TestPacking(t *testing.T) {
 			reals = append(reals, f32.Add(f32.Mul(float32(v), float32(scale)), float32(offset)))
 		}
 		packed := pack(levels, bits, s[3])
-		f := ops.PackLevels(bits, s, enc, ops.Slice{})
+		f := ops.PackLevels(scalar.LevelType{Bits: bits, Enc: enc}, s, ops.Slice{})
 		wantWords(t, f, words(run(t, f, dirty)), packed)
-		f = ops.Unpack(bits, s, enc)
+		f = ops.Unpack(scalar.LevelType{Bits: bits, Enc: enc}, s)
 		if got := run(t, f, packed); !slices.Equal(got, bytes) {
 			t.Fatalf("got %v, want %v\n%s", got, bytes, f)
 		}
@@ -78,10 +80,12 @@ func TestConcat(t *testing.T) {
 				}
 				in = fs
 			}
-			f = ops.ConcatNumbers(ir.F32, []int{s[0], s[1], s[2], c}, ops.Slice{Offset: off, Total: total})
+			part := []int{s[0], s[1], s[2], c}
+			from := layout.Tensor{Value: graph.Value{Shape: part}}
 			if bits > 0 {
-				f = ops.Concat(bits, []int{s[0], s[1], s[2], c}, enc, ops.Slice{Offset: off, Total: total})
+				from = planes(part, bits, enc)
 			}
+			f = ops.Concat(from, ops.Slice{Offset: off, Total: total})
 			y = runInto(t, f, y, in)
 			off += c
 		}

@@ -59,17 +59,23 @@ func orElse(cond, v, other ir.Expr) ir.Expr {
 	return &ir.Select{Cond: cond, A: v, B: other}
 }
 
-// MaxPoolBytes is MaxPoolBits where levels lie one a byte; slice is in channels.
-func MaxPoolBytes(a *graph.PoolAttrs, x layout.Tensor, slice Slice) *ir.Func {
-	p, t := newPool(a, x.Shape), x.StoredType()
-	least, best := 0, ir.MaxTo
-	if t.Enc == ir.BipolarInv { // the largest value has the smallest level
-		least, best = t.Top(), ir.MinTo
+// MaxPool is the maximum over each window of x: numbers, or levels one a byte, with slice in
+// channels, or bit planes as MaxPoolBits has them.
+func MaxPool(a *graph.PoolAttrs, x layout.Tensor, vector int, slice Slice) *ir.Func {
+	if x.Form == layout.Planes {
+		return MaxPoolBits(a, x.Bits, x.Shape, x.Enc, vector, slice)
 	}
-	src, channels := tensorBuffer("x", x, x.Shape), x.Shape[3]
-	y := tensorBuffer("y", x, []int{x.Shape[0], p.oh, p.ow, max(channels, slice.Total)})
-	f := p.maximum(src, y, best, byteOf(ir.Const(ir.I32, int64(least)), t), slice.Offset)
-	f.Name = p.name(fmt.Sprintf("maxpool_a%d_%s", x.Bits, y.Type))
+	p, name, best := newPool(a, x.Shape), "max_pool", ir.MaxTo
+	var least ir.Expr = ir.Float(negInf())
+	if t, level := x.StoredType(), 0; x.Encoded() {
+		if t.Enc == ir.BipolarInv { // the largest value has the smallest level
+			level, best = t.Top(), ir.MinTo
+		}
+		name, least = fmt.Sprintf("maxpool_a%d_%s", x.Bits, x.Element()), byteOf(ir.Const(ir.I32, int64(level)), t)
+	}
+	y := tensorBuffer("y", x, []int{x.Shape[0], p.oh, p.ow, max(x.Shape[3], slice.Total)})
+	f := p.maximum(tensorBuffer("x", x, x.Shape), y, best, least, slice.Offset)
+	f.Name = p.name(name)
 	return f
 }
 
@@ -90,17 +96,12 @@ func (p poolGeom) maximum(x, y ir.Buffer, best ir.StoreOp, least ir.Expr, offset
 		Body: ir.Nest(outer, allocs([]ir.Buffer{acc}, ir.Seq(first, p.window(step), last)))}
 }
 
-// PoolFloat is max_pool or avg_pool on f32; slice is in channels. The mean divides by the number of
-// positions inside the image.
-func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func {
+// AvgPool is avg_pool on f32; slice is in channels. The mean divides by the number of positions
+// inside the image.
+func AvgPool(a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func {
 	p := newPool(a, shape)
 	x := buf("x", ir.F32, shape...)
 	y := buf("y", ir.F32, shape[0], p.oh, p.ow, max(shape[3], slice.Total))
-	if op == "max_pool" {
-		f := p.maximum(x, y, ir.MaxTo, ir.Float(negInf()), slice.Offset)
-		f.Name = p.name(op)
-		return f
-	}
 	mean := p.mean(func(i []ir.Expr, c ir.Expr) ir.Expr {
 		return ir.At(x, append(i, c)...)
 	}, func(i []ir.Expr, mean func(c ir.Expr) ir.Expr) ir.Stmt {
@@ -108,7 +109,7 @@ func PoolFloat(op string, a *graph.PoolAttrs, shape []int, slice Slice) *ir.Func
 			return set(y, mean(c), i[0], i[1], i[2], add(c, ir.Int(slice.Offset)))
 		})
 	})
-	return unary(p.name(op), x, y, mean)
+	return unary(p.name("avg_pool"), x, y, mean)
 }
 
 // mean returns the nest of the means of windows. element returns channel c at a position of the

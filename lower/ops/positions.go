@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ripc/graph"
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -76,10 +77,7 @@ func (p *positions) index(name string, at []int, i ir.Expr, n int) ir.Expr {
 	if len(at) == 0 {
 		return i
 	}
-	data := make([]int32, len(at))
-	for k, v := range at {
-		data[k] = int32(v)
-	}
+	data := lists.Map(at, func(v int) int32 { return int32(v) })
 	entry := ir.CastTo(ir.I64, ir.At(p.table(name, ir.I32, len(at), data), i))
 	// the table says so, but the address must be provable
 	return ir.Bin(ir.Max, ir.Bin(ir.Min, entry, ir.Int(n-1)), ir.Int(0))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -20,11 +21,17 @@ type link struct {
 
 // stepLinks returns the links of steps; vec returns their operands, in order.
 func stepLinks(steps []scalar.Step, vec func() ir.Expr) []link {
-	var out []link
+	return lists.Map(steps, func(s scalar.Step) link {
+		return link{s.Copies(), func(v ir.Expr) ir.Expr { return s.Expr(v, vec) }}
+	})
+}
+
+// vectorsOf lists the operands of steps, in order.
+func vectorsOf(steps []scalar.Step) (all [][]float32) {
 	for _, s := range steps {
-		out = append(out, link{s.Copies(), func(v ir.Expr) ir.Expr { return s.Expr(v, vec) }})
+		all = append(all, s.Vectors()...)
 	}
-	return out
+	return all
 }
 
 // large reports whether the composed links repeat their first operand more than maxCopies times.
@@ -83,11 +90,7 @@ func stepsName(steps []scalar.Step) string {
 
 // operands returns the operands of steps in channel o, in order, as parameters s0, s1, ... of f.
 func operands(f *ir.Func, steps []scalar.Step, channels int, o ir.Expr) func() ir.Expr {
-	var all [][]float32
-	for _, s := range steps {
-		all = append(all, s.Vectors()...)
-	}
-	n := -1
+	all, n := vectorsOf(steps), -1
 	return func() ir.Expr {
 		n++
 		b, at := buf(fmt.Sprintf("s%d", n), ir.F32, channels), o

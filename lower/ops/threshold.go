@@ -5,6 +5,7 @@ import (
 
 	"ripc/graph"
 	"ripc/graph/scalar"
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/lower/layout"
 )
@@ -76,9 +77,5 @@ func inverted(bits []ir.Expr, enc ir.EncodingKind) []ir.Expr {
 	if enc != ir.BipolarInv {
 		return bits
 	}
-	out := make([]ir.Expr, len(bits))
-	for n, b := range bits {
-		out[n] = ir.Bin(ir.Xor, b, ir.Const(ir.Bool, 1))
-	}
-	return out
+	return lists.Map(bits, func(b ir.Expr) ir.Expr { return ir.Bin(ir.Xor, b, ir.Const(ir.Bool, 1)) })
 }

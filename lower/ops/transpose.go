@@ -6,6 +6,7 @@ import (
 
 	"ripc/graph"
 	"ripc/ir"
+	"ripc/lower/layout"
 )
 
 // transposed returns the shape of the result. from maps a position of the result's spatial form to
@@ -43,26 +44,22 @@ func TransposeIsView(a *graph.TransposeAttrs, bits int, shape []int) bool {
 	return slices.IsSorted(order) && (bits == 0 || before == after || before%WordBits == 0 && after%WordBits == 0)
 }
 
-// TransposeNumbers gives elements of type t another order of axes.
-func TransposeNumbers(a *graph.TransposeAttrs, t ir.Type, shape []int) *ir.Func {
-	to, from := transposed(a, shape)
-	s := Spatial(to)
-	x, y := buf("x", t, spread(shape, 1)...), buf("y", t, s...)
-	return elementwise(transposeName(a, 0, s), x, y, func(i []ir.Expr) ir.Expr { return ir.At(x, from(i)...) })
-}
-
-// TransposeBits gives packed levels another order of axes: whole words where the channels stay,
-// else bit by bit.
-func TransposeBits(a *graph.TransposeAttrs, bits int, shape []int, enc ir.EncodingKind) *ir.Func {
-	to, from := transposed(a, shape)
-	s := Spatial(to)
-	x, y := BitBuffer("x", bits, spread(shape, 1), enc), BitBuffer("y", bits, s, enc)
-	name := transposeName(a, bits, s)
-	if last := len(shape) - 1; a.Perm[last] == last {
-		ls, i := planes(y, loop(ir.Word, "c", y.Shape[4]))
-		return unary(name, x, y, ir.Nest(ls, set(y, ir.At(x, append([]ir.Expr{i[0]}, from(i[1:])...)...), i...)))
+// Transpose gives the elements of x another order of axes. Of packed levels these are whole words
+// where the channels stay, else single bits.
+func Transpose(a *graph.TransposeAttrs, x layout.Tensor) *ir.Func {
+	to, from := transposed(a, x.Shape)
+	s, last := Spatial(to), len(to)-1
+	src, y := tensorBuffer("x", x, spread(x.Shape, 1)), tensorBuffer("y", x, s)
+	if x.Form != layout.Planes {
+		return elementwise(transposeName(a, 0, s), src, y, func(i []ir.Expr) ir.Expr { return ir.At(src, from(i)...) })
 	}
-	return unary(name, x, y, repackLoop(x, y, from))
+	name := transposeName(a, x.Bits, s)
+	if a.Perm[last] == last {
+		ls, i := planes(y, loop(ir.Word, "c", y.Shape[4]))
+		at := append([]ir.Expr{i[0]}, from(i[1:])...)
+		return unary(name, src, y, ir.Nest(ls, set(y, ir.At(src, at...), i...)))
+	}
+	return unary(name, src, y, repackLoop(src, y, from))
 }
 
 func transposeName(a *graph.TransposeAttrs, bits int, to []int) string {

@@ -49,14 +49,13 @@ func InPlace(p *ir.Program) int64 {
 	return n
 }
 
-// pair is an output that lies where an input of its stage does: arguments k and j of the Func fn.
+// pair is an output that lies where an input of its stage does.
 type pair struct {
 	in, out string
-	fn      string
-	k, j    int
+	overlay
 }
 
-// overlay is an output of a Func over an input, by their numbers.
+// overlay is an output of the Func fn over an input: arguments k and j.
 type overlay struct {
 	fn   string
 	k, j int
@@ -72,7 +71,7 @@ func pairs(p *ir.Program) []pair {
 	ends := ending(p)
 	saved := map[overlay]int64{} // 0 where it is not legal
 	for _, q := range ends {
-		f, o := funcs[q.fn], overlay{q.fn, q.k, q.j}
+		f, o := funcs[q.fn], q.overlay
 		out, in := f.Params[q.k], f.Params[q.j]
 		n, known := saved[o]
 		if legal := known && n > 0 || !known && out.Out && !in.Out && deps.InPlace(f, out.Name, in.Name) == nil; legal {
@@ -91,7 +90,7 @@ func pairs(p *ir.Program) []pair {
 			chosen[o], taken[out], taken[in] = true, true, true
 		}
 	}
-	return slices.DeleteFunc(ends, func(q pair) bool { return !chosen[overlay{q.fn, q.k, q.j}] })
+	return slices.DeleteFunc(ends, func(q pair) bool { return !chosen[q.overlay] })
 }
 
 // ending returns the pairs of a buffer with a life in the arena that begins at a stage, and one of
@@ -116,7 +115,7 @@ func ending(p *ir.Program) []pair {
 				in := byName[b]
 				if in != nil && in.last == i && in.first < i && in.bufs[0].Bytes() == out.bufs[0].Bytes() &&
 					count[b] == 1 {
-					all = append(all, pair{b, a, s.Func, k, j})
+					all = append(all, pair{b, a, overlay{s.Func, k, j}})
 				}
 			}
 		}

@@ -50,7 +50,6 @@ type Options struct {
 	Rounds    int      // trees
 	Depth     int      // of a tree
 	Rate      float64  // learning rate
-	Seed      uint64
 	// Labels says that each sample's Label is learned, in place of a score by its Cost. The
 	// objective is Squared.
 	Labels bool
@@ -59,9 +58,6 @@ type Options struct {
 	// values are sorted, 0 for 256.
 	Subsample, Columns float64
 	Least, Bins        int
-	// Base, if not nil, is a model of the same features, trained elsewhere. The new trees correct
-	// its scores.
-	Base *Model
 }
 
 // Defaults are the options for features of the given names.
@@ -77,12 +73,6 @@ type Model struct {
 	trees     []tree
 	forest    *leaves.Ensemble
 }
-
-// Names returns the names of the features that the model was trained on.
-func (m *Model) Names() []string { return slices.Clone(m.names) }
-
-// Objective returns the objective that the model was trained for.
-func (m *Model) Objective() Objective { return m.objective }
 
 // Train makes a model of samples. It fails with *SamplesError if they are not valid, with
 // *TrainError if XGBoost fails, and with ctx's error if that ends first. Equal samples and options
@@ -100,21 +90,13 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 	columns := informativeFeatures(samples, len(o.Names))
 	d := newData(samples, columns, o.Labels)
 	constant := float32(0)
-	if o.Objective == Squared && o.Base == nil {
+	if o.Objective == Squared {
 		constant = mean(d.scores)
 	}
 	x := s.matrix(d.features, len(samples))
 	s.floats(x, "label", d.scores)
 	if o.Objective == Rank {
 		s.groups(x, d.sizes)
-	}
-	if o.Base != nil {
-		constant = o.Base.constant
-		margins := make([]float32, len(samples))
-		for i, v := range o.Base.Predict(d.rows) {
-			margins[i] = float32(v)
-		}
-		s.floats(x, "base_margin", margins)
 	}
 	s.boost(o.params(constant))
 	for i := range o.Rounds {
@@ -138,9 +120,6 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 			}
 		}
 	}
-	if o.Base != nil { // scores are sums over trees, of either
-		trees = slices.Concat(o.Base.trees, trees)
-	}
 	return newModel(o.Objective, o.Names, constant, trees)
 }
 
@@ -155,8 +134,6 @@ func (o Options) check(samples []Sample) error {
 		return &SamplesError{"no features, rounds, depth or rate"}
 	case o.Labels && o.Objective != Squared:
 		return &SamplesError{"labels are learned by the objective " + string(Squared)}
-	case o.Base != nil && !slices.Equal(o.Base.names, o.Names):
-		return &SamplesError{"the base has other features"}
 	}
 	for i, s := range samples {
 		if len(s.Features) != len(o.Names) {
@@ -181,7 +158,7 @@ func (o Options) params(constant float32) [][2]string {
 		{"verbosity", "0"}, {"nthread", strconv.Itoa(threads)}, {"tree_method", "hist"}, {"booster", "gbtree"},
 		{"objective", string(o.Objective)}, {"base_score", strconv.FormatFloat(float64(constant), 'g', -1, 32)},
 		{"max_depth", strconv.Itoa(o.Depth)}, {"eta", strconv.FormatFloat(o.Rate, 'g', -1, 64)},
-		{"seed", strconv.FormatUint(o.Seed&math.MaxInt32, 10)}, {"min_child_weight", strconv.Itoa(cmp.Or(o.Least, 1))},
+		{"seed", "0"}, {"min_child_weight", strconv.Itoa(cmp.Or(o.Least, 1))},
 		{"lambda", "1"}, {"max_bin", strconv.Itoa(cmp.Or(o.Bins, 256))},
 		{"subsample", share(o.Subsample)}, {"colsample_bytree", share(o.Columns)},
 	}
@@ -193,7 +170,6 @@ func share(x float64) string { return strconv.FormatFloat(cmp.Or(x, 1), 'g', -1,
 // data holds samples in the layout of XGBoost, sorted by group.
 type data struct {
 	features []float32
-	rows     [][]float32
 	scores   []float32
 	sizes    []uint32
 }
@@ -233,7 +209,6 @@ func newData(samples []Sample, columns []int, labels bool) data {
 		for _, f := range columns {
 			d.features = append(d.features, s.Features[f])
 		}
-		d.rows = append(d.rows, s.Features)
 		d.sizes[order[s.Group]]++
 		score := float32(0)
 		if s.Cost > 0 {
@@ -265,8 +240,8 @@ func newModel(o Objective, names []string, constant float32, trees []tree) (*Mod
 	return m, nil
 }
 
-// Predict returns the score of each row of features, which are in the order of Names. Higher is
-// better. Scores of Rank are comparable within a group only. Scores of Squared are speeds relative
+// Predict returns the score of each row of features, in the order of the Options. Higher is better.
+// Scores of Rank are comparable within a group only. Scores of Squared are speeds relative
 // to the group's best. Each row must have all features.
 func (m *Model) Predict(rows [][]float32) []float64 {
 	out := make([]float64, len(rows))

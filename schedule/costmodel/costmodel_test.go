@@ -174,7 +174,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// TestConstants: features that are the same in all samples, or in none, are as if they were not there, but for their names and for a base that asks for them.
+// TestConstants: features that are the same in all samples, or in none, are as if they were not there, but for their names.
 func TestConstants(t *testing.T) {
 	l := library(t)
 	nan := float32(math.NaN())
@@ -201,72 +201,6 @@ func TestConstants(t *testing.T) {
 	}
 	if a, b := small.Importance(), large.Importance(); !reflect.DeepEqual(a, b) {
 		t.Errorf("%v, with features that tell nothing %v", a, b)
-	}
-	var other []Sample // the base splits by what is the same here
-	for i := range 40 {
-		other = append(other, Sample{Features: []float32{float32(i), 1, 1, 1}, Cost: float64(i + 1), Group: "there"})
-	}
-	if o.Base, err = l.Train(t.Context(), other, o); err != nil {
-		t.Fatal(err)
-	}
-	based, err := l.Train(t.Context(), wide, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	low, high := []float32{1, 1, 1, 1}, []float32{39, 1, 1, 1}
-	if v := based.Predict([][]float32{low, high}); v[0] <= v[1] {
-		t.Errorf("what the base knew is lost: %v", v)
-	}
-}
-
-// TestBase continues a model of another task with few samples of this one.
-func TestBase(t *testing.T) {
-	l := library(t)
-	task := func(group string, from, to int) []Sample {
-		var out []Sample
-		for v := from; v < to; v++ {
-			out = append(out, Sample{Features: []float32{float32(v)}, Cost: float64(v + 1), Group: group})
-		}
-		return out
-	}
-	o := Defaults([]string{"v"})
-	base, err := l.Train(t.Context(), task("there", 0, 40), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Base = base
-	s := l.session()
-	defer s.close()
-	m, err := train(t.Context(), s, task("here", 0, 4), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := [][]float32{{0}, {10}, {20}, {39}}
-	for i, v := range m.Predict(rows) {
-		if i > 0 && v >= m.Predict(rows[i-1 : i])[0] {
-			t.Errorf("what the base knew is lost: %v", m.Predict(rows))
-		}
-	}
-	x := s.matrix(slices.Concat(rows...), len(rows))
-	var margins []float32
-	for _, v := range base.Predict(rows) {
-		margins = append(margins, float32(v))
-	}
-	s.floats(x, "base_margin", margins)
-	compare(t, m.Predict(rows), s.margins(x))
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
-	if o.Base, err = Decode(base.Encode(), []string{"v"}); err != nil {
-		t.Fatal(err)
-	}
-	again, err := l.Train(t.Context(), task("here", 0, 4), o)
-	if err != nil || string(again.Encode()) != string(m.Encode()) {
-		t.Errorf("a base that was saved gives another model: %v", err)
-	}
-	o.Names = []string{"w"}
-	if _, err := l.Train(t.Context(), task("here", 0, 4), o); !errors.As(err, new(*SamplesError)) {
-		t.Errorf("base of other features: %v", err)
 	}
 }
 
@@ -300,15 +234,15 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Decode(m.Encode(), m.Names())
+	got, err := Decode(m.Encode(), m.names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := awkward(r, 1000, 8)
-	if !slices.Equal(got.Predict(rows), m.Predict(rows)) || !slices.Equal(got.Importance(), m.Importance()) || got.Objective() != m.Objective() {
+	if !slices.Equal(got.Predict(rows), m.Predict(rows)) || !slices.Equal(got.Importance(), m.Importance()) || got.objective != m.objective {
 		t.Error("what was saved is another model")
 	}
-	more := append([]string{"new"}, m.Names()...)
+	more := append([]string{"new"}, m.names...)
 	slices.Reverse(more)
 	if got, err = Decode(m.Encode(), more); err != nil {
 		t.Fatal(err)
@@ -331,13 +265,13 @@ func TestEncode(t *testing.T) {
 		if !strings.Contains(text, change[0]) {
 			t.Fatalf("no %s in %.300s", change[0], text)
 		}
-		if _, err := Decode([]byte(strings.Replace(text, change[0], change[1], 1)), m.Names()); !errors.As(err, new(*FormatError)) {
+		if _, err := Decode([]byte(strings.Replace(text, change[0], change[1], 1)), m.names); !errors.As(err, new(*FormatError)) {
 			t.Errorf("%s for %s: %v", change[1], change[0], err)
 		}
 	}
 	for _, feature := range []int32{-2, 77} { // of the first split
 		n := strings.Index(text, "\n") + 1
-		if _, err := Decode(append(binary.LittleEndian.AppendUint32([]byte(text[:n]), uint32(feature)), text[n+4:]...), m.Names()); !errors.As(err, new(*FormatError)) {
+		if _, err := Decode(append(binary.LittleEndian.AppendUint32([]byte(text[:n]), uint32(feature)), text[n+4:]...), m.names); !errors.As(err, new(*FormatError)) {
 			t.Errorf("feature %d: %v", feature, err)
 		}
 	}

@@ -548,23 +548,16 @@ func (k *kernel) bitsOf(f *ir.Func) float64 {
 	return bits
 }
 
-func (k *kernel) loads() float64 {
-	n := 0.0
+// moves are the accesses of all kinds.
+func (k *kernel) moves() (all accesses) {
 	for _, m := range k.memory[:pieces] {
-		n += m.loads
+		all.add(m, 1)
 	}
-	return n
-}
-
-func (k *kernel) stores() float64 {
-	n := 0.0
-	for _, m := range k.memory[:pieces] {
-		n += m.stores
-	}
-	return n
+	return all
 }
 
 // instructions is about how many there are.
 func (k *kernel) instructions() float64 {
-	return k.operations + k.calls + k.loads() + k.stores() + 2*k.iterations + k.branches + k.spills
+	moves := k.moves()
+	return k.operations + k.calls + moves.loads + moves.stores + 2*k.iterations + k.branches + k.spills
 }

@@ -8,6 +8,7 @@
 package features
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -112,12 +113,12 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 	t := d.target
 
 	// Work hardly depends on the schedule, so counts are also given as ratios to work.
-	work := k.work
+	work, moves := k.work, k.moves()
 	totals := []struct {
 		name string
 		x    float64
 	}{
-		{"operations", k.operations}, {"vector", k.vector}, {"loads", k.loads()}, {"stores", k.stores()},
+		{"operations", k.operations}, {"vector", k.vector}, {"loads", moves.loads}, {"stores", moves.stores},
 		{"calls", k.calls},
 		{"iterations", k.iterations}, {"branches", k.branches}, {"spills", k.spills},
 		{"instructions", k.instructions()},
@@ -130,7 +131,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 	for _, c := range totals {
 		yield("rate.", c.name, ratio(c.x, work))
 	}
-	yield("", "intensity", ratio(k.operations, k.loads()+k.stores()))
+	yield("", "intensity", ratio(k.operations, moves.loads+moves.stores))
 	yield("", "vector_share", k.vector/max(1, k.operations))
 
 	for op := range operationKinds {
@@ -160,11 +161,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 		yield("code.", ir.LoopKind(kind).String(), log(k.loopKinds[kind]))
 	}
 	yield("", "parallel", log(k.parallel))
-	full := k.full
-	if full == 0 {
-		full = 1
-	}
-	yield("", "parallel_full", full)
+	yield("", "parallel_full", cmp.Or(k.full, 1))
 
 	// Bytes that come from beyond memory of some size.
 	for _, c := range []struct {
@@ -196,11 +193,7 @@ func (d *Describer) each(k *kernel, v map[string]int, yield func(group, name str
 	}
 
 	for _, name := range d.knobs {
-		x := math.NaN()
-		if n, ok := v[name]; ok {
-			x = log(float64(n))
-		}
-		yield("knob.", name, x)
+		yield("knob.", name, knobValue(v, name))
 	}
 
 	for _, c := range []struct {
@@ -233,11 +226,16 @@ func levelNames() [Levels]string {
 func (d *Describer) Turn(x []float32, v map[string]int) []float32 {
 	x = slices.Clone(x)
 	for i, name := range d.knobs {
-		n := math.NaN()
-		if value, ok := v[name]; ok {
-			n = log(float64(value))
-		}
-		x[d.firstKnob+i] = float32(n)
+		x[d.firstKnob+i] = float32(knobValue(v, name))
 	}
 	return x
+}
+
+// knobValue is the feature of a knob, NaN if v does not have it.
+func knobValue(v map[string]int, knob string) float64 {
+	n, ok := v[knob]
+	if !ok {
+		return math.NaN()
+	}
+	return log(float64(n))
 }

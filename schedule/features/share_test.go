@@ -35,11 +35,11 @@ func TestShares(t *testing.T) {
 		f := &ir.Func{Name: "f", Params: []ir.Param{{Buffer: b, Out: true}}, Body: &ir.For{Var: "i", Extent: outer,
 			Body: &ir.For{Var: "j", Extent: inner, Body: &ir.If{Cond: cond, Then: store("y"), Else: nil}}}}
 		k := newKernel(f, &Describer{}, true)
-		if got := k.stores(); math.Abs(got-float64(holds)) > 1e-3 {
+		if got := k.moves().stores; math.Abs(got-float64(holds)) > 1e-3 {
 			t.Errorf("%v stores, %d were expected", got, holds)
 		}
 		f.Body.(*ir.For).Body.(*ir.For).Body.(*ir.If).Else = store("y")
-		if got := newKernel(f, &Describer{}, true).stores(); math.Abs(got-float64(outer*inner)) > 1e-3 {
+		if got := newKernel(f, &Describer{}, true).moves().stores; math.Abs(got-float64(outer*inner)) > 1e-3 {
 			t.Errorf("%v stores on both sides, %d were expected", got, outer*inner)
 		}
 	})

@@ -30,6 +30,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ripc/internal/lists"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
 	"ripc/targets"
@@ -225,9 +226,7 @@ func (m *Model) begin(starts []start) {
 	fitted, err := targets.Lookup(m.Target)
 	isForeign := err == nil && fitted.Arch != m.target.Arch
 	for _, s := range starts {
-		for _, e := range s.Extents {
-			s.sizes = append(s.sizes, size(e))
-		}
+		s.sizes = lists.Map(s.Extents, size)
 		m.starts[s.Strategy] = append(m.starts[s.Strategy], s)
 		if isForeign {
 			continue
@@ -352,9 +351,7 @@ func New(t targets.Target, w Weights) (*Model, error) {
 				"schedule/machine/data, and fit them anew (go run ./lab fit, target %s)", w.Target, name, w.Target)
 		}
 	}
-	for _, n := range names {
-		m.prices = append(m.prices, w.Terms[n])
-	}
+	m.prices = lists.Map(names, func(n string) float64 { return w.Terms[n] })
 	if measured, err := targets.Lookup(w.Target); err == nil { // else that of a host, as t is
 		for _, n := range features.For(measured).Lacking() {
 			m.unknown = append(m.unknown, slices.Index(names, n))

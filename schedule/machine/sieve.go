@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
@@ -127,11 +128,7 @@ func (m *Model) Sift(sketches []Sketch) []float64 {
 	if !m.Sifts() {
 		return make([]float64, len(sketches))
 	}
-	rows := make([][]float32, len(sketches))
-	for i, s := range sketches {
-		rows[i] = m.guess(s)
-	}
-	out := m.trees().sieve.Predict(rows)
+	out := m.trees().sieve.Predict(lists.Map(sketches, m.guess))
 	for i, s := range sketches {
 		out[i] += m.work(s)
 	}
@@ -167,10 +164,9 @@ func (m *Model) LearnSieve(ctx context.Context, l *costmodel.Library, guesses []
 
 func trainSieve(ctx context.Context, l *costmodel.Library, strategies []string,
 	guesses []Guess) (*costmodel.Model, error) {
-	var samples []costmodel.Sample
-	for _, g := range guesses {
-		samples = append(samples, costmodel.Sample{Features: g.features, Label: g.Label})
-	}
+	samples := lists.Map(guesses, func(g Guess) costmodel.Sample {
+		return costmodel.Sample{Features: g.features, Label: g.Label}
+	})
 	o := forest(sieveQuestions(strategies))
 	o.Depth, o.Columns, o.Bins = 8, 0.8, 256 // there are more samples, and fewer questions that matter
 	return l.Train(ctx, samples, o)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 )
 
@@ -79,10 +80,7 @@ func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) 
 		number int // in the order of starts
 		far    float64
 	}
-	var sizes []float64
-	for _, a := range axes() {
-		sizes = append(sizes, size(d.extents[a]))
-	}
+	sizes := lists.Map(axes(), func(a ir.Axis) float64 { return size(d.extents[a]) })
 	starts := m.starts[strategy]
 	var found []alike // the nearest so far, in order
 	for k := range starts {
@@ -101,11 +99,7 @@ func (m *Model) Starts(d Definition, strategy string, domains map[string][]int) 
 			found = found[:min(len(found), nearest)]
 		}
 	}
-	var points []map[string]int
-	for _, a := range found {
-		points = append(points, d.transfer(starts[a.number], domains))
-	}
-	return points
+	return lists.Map(found, func(a alike) map[string]int { return d.transfer(starts[a.number], domains) })
 }
 
 // size is an extent as it is compared: by its logarithm.
@@ -152,9 +146,7 @@ func (m *Model) startsOf(points []Point) []start {
 		p := points[best[at]]
 		s := start{Kernel: p.Kernel, Cost: p.Cost, Blocks: m.blocksOf(p), Full: m.fullOf(p), Strategy: p.Strategy,
 			Extents: p.extents, Knobs: slices.Sorted(maps.Keys(p.Values))}
-		for _, knob := range s.Knobs {
-			s.Values = append(s.Values, p.Values[knob])
-		}
+		s.Values = lists.Map(s.Knobs, func(knob string) int { return p.Values[knob] })
 		all = append(all, s)
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/schedule/costmodel"
 	"ripc/schedule/features"
@@ -49,11 +50,7 @@ type learned struct {
 // questions are the names of the features by which trees correct prices: the share of each term,
 // and all features of the Func.
 func questions(d *features.Describer) []string {
-	var names []string
-	for _, n := range d.CountNames() {
-		names = append(names, "term."+n)
-	}
-	return append(names, features.Names()...)
+	return append(lists.Map(d.CountNames(), func(n string) string { return "term." + n }), features.Names()...)
 }
 
 // answers are the features of a point by the names of questions, and the sum of its terms.
@@ -139,10 +136,9 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 		}
 	}
 	slices.Sort(w.Strategies)
-	var samples []Sample
-	for _, p := range points {
-		samples = append(samples, Sample{Counts: p.Counts, Cost: p.Cost, Weight: math.Sqrt(best[p.Group] / p.Cost)})
-	}
+	samples := lists.Map(points, func(p Point) Sample {
+		return Sample{Counts: p.Counts, Cost: p.Cost, Weight: math.Sqrt(best[p.Group] / p.Cost)}
+	})
 	w.Terms = map[string]float64{}
 	d := features.For(t)
 	for i, price := range Fit(samples) {
@@ -182,12 +178,9 @@ func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel
 	}
 	var models []*costmodel.Model
 	for k := range members {
-		var some []costmodel.Sample
-		for _, s := range samples {
-			if part[s.Group] != k || len(part) == 1 {
-				some = append(some, s)
-			}
-		}
+		some := slices.DeleteFunc(slices.Clone(samples), func(s costmodel.Sample) bool {
+			return part[s.Group] == k && len(part) > 1
+		})
 		m, err := l.Train(ctx, some, o)
 		if err != nil {
 			return nil, err

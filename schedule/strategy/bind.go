@@ -41,24 +41,14 @@ func (b *builder) bindKernels(at string, threads int) {
 // shareAllocs shares the allocs between the nests of a block.
 func (b *builder) shareAllocs(s ir.Stmt) {
 	bytes := 0
-	var share func(s ir.Stmt)
-	share = func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Block:
-			for _, t := range s.Stmts {
-				share(t)
-			}
-		case *ir.Alloc:
-			bytes += s.Buf.Bytes()
-			b.must(steps.Share(s.Buf.Name))
-			share(s.Body)
-		case *ir.For:
-			if s.Extent == 1 {
-				share(s.Body)
-			}
+	oneTurn := func(l *ir.For) bool { return l.Extent == 1 }
+	walkNests(s, oneTurn, func(s ir.Stmt) {
+		if a, ok := s.(*ir.Alloc); ok {
+			bytes += a.Buf.Bytes()
+			b.must(steps.Share(a.Buf.Name))
 		}
-	}
-	if share(s); bytes > b.Target.Device.SharedBytes {
+	})
+	if bytes > b.Target.Device.SharedBytes {
 		b.errorf("the buffers of a block take %d bytes of shared memory, and it has %d", bytes,
 			b.Target.Device.SharedBytes)
 	}
@@ -67,19 +57,12 @@ func (b *builder) shareAllocs(s ir.Stmt) {
 // outerLoops lists the outermost loops of nests. inBlock looks inside of loops of one iteration,
 // and of those that repeat phases of a block in order.
 func (b *builder) outerLoops(s ir.Stmt, inBlock bool) (all []string) {
-	switch s := s.(type) {
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			all = append(all, b.outerLoops(t, inBlock)...)
+	within := func(l *ir.For) bool { return inBlock && (l.Extent == 1 || b.repeatsLoop(l)) }
+	walkNests(s, within, func(s ir.Stmt) {
+		if l, ok := s.(*ir.For); ok && !within(l) {
+			all = append(all, l.Var)
 		}
-	case *ir.Alloc:
-		return b.outerLoops(s.Body, inBlock)
-	case *ir.For:
-		if inBlock && (s.Extent == 1 || b.repeatsLoop(s)) {
-			return b.outerLoops(s.Body, inBlock)
-		}
-		return []string{s.Var}
-	}
+	})
 	return all
 }
 
@@ -87,6 +70,17 @@ func (b *builder) outerLoops(s ir.Stmt, inBlock bool) (all []string) {
 func (b *builder) repeatsLoop(l *ir.For) bool {
 	_, around := l.Body.(*ir.For)
 	return around && l.Kind == ir.Serial && b.known.apply(b.f, steps.Bind(l.Var, ir.Threads)).err != nil
+}
+
+// walkNests calls see with the nests of s and the allocs around them, and looks within loops that
+// within accepts.
+func walkNests(s ir.Stmt, within func(*ir.For) bool, see func(ir.Stmt)) {
+	ir.Walk(s, func(s ir.Stmt) bool {
+		see(s)
+		l, isLoop := s.(*ir.For)
+		_, isIf := s.(*ir.If)
+		return !isIf && (!isLoop || within(l))
+	})
 }
 
 // cacheSums lets a nest sum up one element in a register, and not in the device's memory.

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"maps"
 	"slices"
 
 	"ripc/ir"
@@ -273,12 +274,9 @@ func (b *byteBuilder) sums() {
 
 // withLoop returns m with another loop.
 func withLoop(m map[ir.Axis]string, a ir.Axis, name string) map[ir.Axis]string {
-	out := map[ir.Axis]string{}
-	for k, v := range m {
-		out[k] = v
-	}
-	out[a] = name
-	return out
+	m = maps.Clone(m)
+	m[a] = name
+	return m
 }
 
 // nestAt returns the loops over parts of words from root inwards. A second loop over channels goes

@@ -179,9 +179,7 @@ func buildSplitSums(b *builder, v Values) {
 		n := divisorsUpTo(b.extent(at), ir.U32.Bits())
 		at, _ = b.divide(at, n[len(n)-1])
 	}
-	for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
-		b.must(steps.ComputeAt(buf, at))
-	}
+	b.sumsAt(at)
 	sum := func(a ir.Axis) string { return b.sum.loop(a) }
 	parts, words := b.divide(sum(ir.Reduce), b.extent(sum(ir.Reduce))/v[part])
 	b.reorder(sum(ir.TapRow), sum(ir.TapCol), sum(ir.Channel), parts, words)

@@ -102,13 +102,10 @@ func All() []Strategy {
 
 // For lists the strategies that apply to a layer.
 func For(l *Layer) []Strategy {
-	var out []Strategy
-	for _, s := range All() {
-		if ok, _ := s.Applies(l); ok {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(All(), func(s Strategy) bool {
+		ok, _ := s.Applies(l)
+		return !ok
+	})
 }
 
 // PointError is the refusal of a point: values that contradict each other, a required step that is

@@ -198,14 +198,17 @@ func other(t *rapid.T) *ir.Func {
 			words = ops.Slice{Offset: 1, Total: ops.Words(s[3]) + 2}
 		}
 	}
+	reals := layout.Tensor{Value: graph.Value{Shape: s}}
+	levels := func(shape []int, bits int, form layout.Form) layout.Tensor {
+		return layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, Shape: shape}, Form: form}
+	}
 	switch intRange(t, 0, 22, "op") {
 	case 21:
-		x := layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: bits, Enc: enc}, Shape: s}, Form: lies.Draw(t, "form")}
+		x := levels(s, bits, lies.Draw(t, "form"))
 		f, _ := ops.Gather(&graph.GatherAttrs{Rows: rapid.SliceOfN(rapid.IntRange(0, s[1]-1), 1, 9).Draw(t, "rows"), Columns: rapid.SliceOfN(rapid.IntRange(0, s[2]-1), 0, 9).Draw(t, "columns")}, x)
 		return f
 	case 22:
-		x := layout.Tensor{Value: graph.Value{Shape: s}}
-		f, _ := ops.Interpolate(&graph.InterpolateAttrs{Rows: rapid.SliceOfN(rapid.Float32Range(0, float32(s[1]-1)), 0, 9).Draw(t, "rows"), Columns: rapid.SliceOfN(rapid.Float32Range(0, float32(s[2]-1)), 1, 9).Draw(t, "columns")}, x)
+		f, _ := ops.Interpolate(&graph.InterpolateAttrs{Rows: rapid.SliceOfN(rapid.Float32Range(0, float32(s[1]-1)), 0, 9).Draw(t, "rows"), Columns: rapid.SliceOfN(rapid.Float32Range(0, float32(s[2]-1)), 1, 9).Draw(t, "columns")}, reals)
 		return f
 	case 18:
 		right := slices.Clone(s)
@@ -220,15 +223,19 @@ func other(t *rapid.T) *ir.Func {
 		p := &graph.PoolAttrs{Kernel: [2]int{intRange(t, 1, 5, "kh"), intRange(t, 1, 5, "kw")}, Strides: [2]int{intRange(t, 1, 3, "sh"), intRange(t, 1, 3, "sw")}}
 		p.Pad = padding(t, p.Kernel[0], p.Kernel[1], s[1], s[2])
 		form := rapid.SampledFrom([]layout.Form{layout.Bytes, layout.SignedBytes}).Draw(t, "bytes")
-		return ops.MaxPoolBytes(p, layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: 8, Enc: enc}, Shape: s}, Form: form}, ops.Slice{Offset: 1, Total: 2 + s[3]})
+		return ops.MaxPool(p, levels(s, 8, form), 0, ops.Slice{Offset: 1, Total: 2 + s[3]})
 	case 20:
-		x := layout.Tensor{Value: graph.Value{LevelType: scalar.LevelType{Bits: 8, Enc: enc}, Shape: s}, Form: rapid.SampledFrom([]layout.Form{layout.Bytes, layout.SignedBytes}).Draw(t, "form")}
-		return ops.SpatialPadBytes(padding(t, 3, 3, s[1], s[2]), 7, x)
+		x := levels(s, 8, rapid.SampledFrom([]layout.Form{layout.Bytes, layout.SignedBytes}).Draw(t, "form"))
+		x.Scale = 1
+		return ops.Pad(&graph.SpatialPadAttrs{Pad: padding(t, 3, 3, s[1], s[2]), Value: float64(x.Float(7))}, x)
 	case 0, 1, 2, 3:
 		p := &graph.PoolAttrs{Kernel: [2]int{intRange(t, 1, 5, "kh"), intRange(t, 1, 5, "kw")}, Strides: [2]int{intRange(t, 1, 3, "sh"), intRange(t, 1, 3, "sw")}}
 		p.Pad = padding(t, p.Kernel[0], p.Kernel[1], s[1], s[2])
-		if f := intRange(t, 0, 2, "pool"); f > 0 {
-			return ops.PoolFloat([]string{"max_pool", "avg_pool"}[f-1], p, s, ops.Slice{})
+		switch intRange(t, 0, 2, "pool") {
+		case 1:
+			return ops.MaxPool(p, reals, 0, ops.Slice{})
+		case 2:
+			return ops.AvgPool(p, s, ops.Slice{})
 		}
 		return ops.MaxPoolBits(p, bits, s, enc, rapid.SampledFrom([]int{0, 4, 16}).Draw(t, "vector"), ops.Slice{Offset: 1, Total: 2 + ops.Words(s[3])})
 	case 4:
@@ -239,14 +246,14 @@ func other(t *rapid.T) *ir.Func {
 		bits = intRange(t, 1, 8, "wide")
 		return ops.Quantize(&graph.QuantizeAttrs{LevelType: scalar.LevelType{Bits: bits, Enc: enc, Scale: 0.25}, Rounding: rapid.SampledFrom(scalar.Roundings()).Draw(t, "rounding")}, stepsBefore(t), numbers(t), s, lies.Draw(t, "form"), words)
 	case 7:
-		return ops.PackLevels(intRange(t, 1, 8, "wide"), s, enc, words)
+		return ops.PackLevels(scalar.LevelType{Bits: intRange(t, 1, 8, "wide"), Enc: enc}, s, words)
 	case 8:
-		return ops.Unpack(intRange(t, 1, 8, "wide"), s, enc)
+		return ops.Unpack(scalar.LevelType{Bits: intRange(t, 1, 8, "wide"), Enc: enc}, s)
 	case 9:
 		return ops.Dequantize(scalar.LevelType{Enc: enc, Bits: intRange(t, 1, 8, "wide"), Scale: 0.5, Offset: rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "offset")}, s)
 	case 10:
 		off := intRange(t, 0, 70, "offset")
-		return ops.Concat(intRange(t, 1, 3, "concat"), s, enc, ops.Slice{Offset: off, Total: off + s[3] + intRange(t, 0, 40, "after")})
+		return ops.Concat(levels(s, intRange(t, 1, 3, "concat"), layout.Planes), ops.Slice{Offset: off, Total: off + s[3] + intRange(t, 0, 40, "after")})
 	case 11:
 		return ops.FlattenBits(bits, s, enc)
 	case 12:
@@ -255,9 +262,9 @@ func other(t *rapid.T) *ir.Func {
 	case 13:
 		a := &graph.TransposeAttrs{Perm: rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "perm")}
 		if rapid.Bool().Draw(t, "bits") {
-			return ops.TransposeBits(a, bits, s, enc)
+			return ops.Transpose(a, levels(s, bits, layout.Planes))
 		}
-		return ops.TransposeNumbers(a, ir.F32, s)
+		return ops.Transpose(a, reals)
 	case 14:
 		right := slices.Clone(s)
 		right[intRange(t, 0, 3, "repeated")] = 1
@@ -266,9 +273,9 @@ func other(t *rapid.T) *ir.Func {
 		s = append([]int{intRange(t, 1, 2, "a"), intRange(t, 1, 2, "b")}, s...)
 		a := &graph.SliceAttrs{Begin: []int{0, 0, 0, 0, 0, 0}, Size: s, Stride: []int{1, 1, 1, 1, 1, 1}}
 		if rapid.Bool().Draw(t, "bits") {
-			return ops.SliceBits(a, bits, s, enc)
+			return ops.CopySlice(a, levels(s, bits, layout.Planes))
 		}
-		return ops.SliceNumbers(a, ir.F32, s)
+		return ops.CopySlice(a, layout.Tensor{Value: graph.Value{Shape: s}})
 	case 16:
 		if rapid.Bool().Draw(t, "unpack") {
 			return ops.UnpackWords(s, enc)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ripc/internal/lists"
 	"ripc/ir"
 	"ripc/schedule"
 	"ripc/schedule/steps"
@@ -264,11 +265,8 @@ func (b *builder) vectors(loop string, n int) {
 // reduction lists the loops of a sum, outermost first: planes, window and input channels, then the
 // tile's positions and channels, which become registers.
 func (b *builder) reduction() []string {
-	var out []string
-	for _, a := range []ir.Axis{ir.Plane, ir.TapRow, ir.TapCol, ir.Reduce, ir.WeightPlane, ir.Row, ir.Col, ir.Channel} {
-		out = append(out, b.sum.loop(a))
-	}
-	return out
+	return lists.Map([]ir.Axis{ir.Plane, ir.TapRow, ir.TapCol, ir.Reduce, ir.WeightPlane, ir.Row, ir.Col, ir.Channel},
+		b.sum.loop)
 }
 
 // registers vectorizes the channels of tile buffers and unrolls their positions, so that they

@@ -301,11 +301,8 @@ func (b *tableBuilder) scheduleRun(runs, groups, name string) []string {
 		b.must(steps.SplitAs(lane, n/2, schedule.TailPerfect, other, half))
 		lane = cmp.Or(register, half)
 	}
-	if half == "" {
-		half = lane
-	}
-	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register, half,
-		other)
+	b.reorder(runs, blocks, loops[ir.TapCol], groups, loops[ir.Row], loops[ir.Col], loops[ir.Half], register,
+		cmp.Or(half, lane), other)
 	var bufs []string
 	switch bits := b.f.Buffers()[b.sum.buf].Type.Bits(); {
 	case b.widensDirectly() && bits > ir.U16.Bits(): // an instruction's sums are parts of these

@@ -59,9 +59,7 @@ func buildTiles(b *builder, v Values) {
 	at, in := b.divide(b.out.loop(ir.Row), i.Rows*v[tileH])
 	outer, inner := b.divide(b.out.loop(ir.Col), i.Positions)
 	b.reorder(at, outer, in, inner)
-	for _, buf := range append(slices.Clone(b.between), b.sum.buf) {
-		b.must(steps.ComputeAt(buf, outer))
-	}
+	b.sumsAt(outer)
 	b.placeCopies(outer)
 	row, col := b.sum.loop(ir.Row), b.sum.loop(ir.Col)
 	if b.find(row) == nil {
