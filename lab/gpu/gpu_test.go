@@ -100,7 +100,9 @@ func TestPage(t *testing.T) {
 	figure := func(subject, why string, v map[string]float64) figures.Figure {
 		return figures.Figure{Key: figures.Key{Subject: subject}, Values: v, Why: why, Mark: mark}
 	}
-	text := page(figures.New(
+	pocl := figure("vehicle_rgb, batch 1", "PyTorch is measured on GPUs", map[string]float64{"launches": 4, "min_ms": 2, "binary_ms": 1, "binary_macs": 8e9})
+	pocl.Target = "opencl-cpu"
+	text := page(figures.New(pocl,
 		figure("mma b1 and", "", map[string]float64{"max_operations_per_s": 4e15, "max_per_clock": 0.5}),
 		figure(memory, "", map[string]float64{"max_bytes_per_s": 3e12}), figure(launch, "", map[string]float64{"min_launch_us": 1.25}),
 		figure("vehicle_rgb, batch 1", "", map[string]float64{"launches": 4, "min_ms": 0.01, "binary_ms": 0.004, "binary_macs": 8e9,
@@ -108,7 +110,8 @@ func TestPage(t *testing.T) {
 		figure("resnet18_a1, batch 1", "no PyTorch for the GPU", map[string]float64{"launches": 24, "min_ms": 0.05})))
 	for _, want := range []string{"NVIDIA H100", "| mma b1 and | 0.50 | 4000.0 |\n", "3000 GB/s", "takes 1.25 us",
 		"| vehicle_rgb, batch 1 | 4 | 10.0 | 100000.00 | 0.50 | 50.0 | 5.00 | 250.0 | 25.00 | 80.0 | 8.00 | 50.0 | 5.00 | 8.0 | 2.00 |\n",
-		"| resnet18_a1, batch 1 | 24 | 50.0 | 20000.00 | - | - | - | - | - | - | - | - | - | - | - |\n\nno PyTorch for the GPU\n"} {
+		"| vehicle_rgb, batch 1, opencl-cpu | 4 | 2000.0 | 500.00 | - | - | ", "\n\nPyTorch is measured on GPUs\n",
+		"| resnet18_a1, batch 1 | 24 | 50.0 | 20000.00 | - | - | - | - | - | - | - | - | - | - | - |\n", "\n\nno PyTorch for the GPU\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -212,7 +212,10 @@ func (r *runner) measure(ctx context.Context, model string, t targets.Target) (_
 				v[ofLimit] += float64(n) / rate
 			}
 		}
-		cost, _ := l.Cost()
+		cost, of := l.Cost()
+		if of != unit {
+			return nil, fmt.Errorf("layer %s: %q where the network has %q", l.Name, of, unit)
+		}
 		v[name+" "+ofCycles] += cost
 	}
 	return v, nil

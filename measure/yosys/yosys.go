@@ -150,6 +150,11 @@ func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.
 	if err != nil {
 		return nil, "", err
 	}
+	// Yosys finds its own files in the same way.
+	models = filepath.Join(filepath.Dir(program), "..", "share", "yosys", f.Models)
+	if _, err := os.Stat(models); err != nil {
+		return nil, "", fmt.Errorf("the models of %s's cells beside yosys: %w", f.Name, err)
+	}
 	// A memory with a style becomes block RAM in spite of -nobram.
 	const file, noStyles = "netlist.out", "setattr -unset ram_style -unset rom_style -unset syn_romstyle */m:*"
 	texts, err := synthesize(ctx, sources, fmt.Sprintf("hierarchy -top %[1]s; %[2]s; %[3]s -top %[1]s; write_verilog "+
@@ -157,8 +162,7 @@ func Netlist(ctx context.Context, sources map[string][]byte, top string, f fpga.
 	if err != nil {
 		return nil, "", err
 	}
-	// Yosys finds its own files in the same way.
-	return texts[0], filepath.Join(filepath.Dir(program), "..", "share", "yosys", f.Models), nil
+	return texts[0], models, nil
 }
 
 // CheckNetlist fails with *NoModelsError where Netlist does.

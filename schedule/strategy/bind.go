@@ -57,29 +57,29 @@ func (b *builder) shareAllocs(s ir.Stmt) {
 // outerLoops lists the outermost loops of nests. inBlock looks inside of loops of one iteration,
 // and of those that repeat phases of a block in order.
 func (b *builder) outerLoops(s ir.Stmt, inBlock bool) (all []string) {
-	within := func(l *ir.For) bool { return inBlock && (l.Extent == 1 || b.repeatsLoop(l)) }
-	walkNests(s, within, func(s ir.Stmt) {
-		if l, ok := s.(*ir.For); ok && !within(l) {
+	opens := func(l *ir.For) bool { return inBlock && (l.Extent == 1 || b.repeatsLoop(l)) }
+	walkNests(s, opens, func(s ir.Stmt) {
+		if l, ok := s.(*ir.For); ok && !opens(l) {
 			all = append(all, l.Var)
 		}
 	})
 	return all
 }
 
-// repeatsLoop reports whether l repeats a loop, and its iterations depend on each other.
+// repeatsLoop reports whether l repeats a loop, and its iterations cannot be bound to threads.
 func (b *builder) repeatsLoop(l *ir.For) bool {
 	_, around := l.Body.(*ir.For)
 	return around && l.Kind == ir.Serial && b.known.apply(b.f, steps.Bind(l.Var, ir.Threads)).err != nil
 }
 
-// walkNests calls see with the nests of s and the allocs around them, and looks within loops that
-// within accepts.
-func walkNests(s ir.Stmt, within func(*ir.For) bool, see func(ir.Stmt)) {
+// walkNests calls see with the nests of s and the allocs around them. It also looks inside of the
+// loops that opens accepts.
+func walkNests(s ir.Stmt, opens func(*ir.For) bool, see func(ir.Stmt)) {
 	ir.Walk(s, func(s ir.Stmt) bool {
 		see(s)
 		l, isLoop := s.(*ir.For)
 		_, isIf := s.(*ir.If)
-		return !isIf && (!isLoop || within(l))
+		return !isIf && (!isLoop || opens(l))
 	})
 }
 

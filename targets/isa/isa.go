@@ -122,8 +122,8 @@ type Instr struct {
 	// Groups.
 	Positions, Taps, Rows, Groups, Stride int
 	Planes                                int // of PackLess
-	// of DotChannels: products that are added up in 16 bits; of LookUpRow in sums of 16 bits:
-	// groups that are added up in bytes
+	// of DotChannels: products that are added up in 16 bits; of LookUpRow in sums of 16 bits on
+	// 32-bit Arm: groups that are added up in bytes
 	Together int
 	// each word of activations is there once for each filter of a register (steps.Replicate)
 	Copies bool

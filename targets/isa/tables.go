@@ -108,7 +108,7 @@ func lookUpHalvesRows() []Instr {
 
 // lookUpWideRows are LookUpRow in sums of 16 bits, with the number of positions that registers
 // hold. On 64-bit Arm, entries are signed bytes that are negated in every other group. On 32-bit
-// Arm bytes hold the sums of all groups.
+// Arm bytes hold the sums of Together groups.
 func (c cpu) lookUpWideRows(filters int) []Instr {
 	const entries, sums, reach = 16, 128, 1020 // reach is that of loads of 32-bit Arm
 	var is []Instr

@@ -118,6 +118,9 @@ func TestRedone(t *testing.T) {
 	scoped := tiles(x, &ir.Alloc{Buf: scaled, Body: loop(ir.Vectorize, "l.2", lanes, ir.Seq(
 		set(scaled, &ir.Fma{A: ir.At(acc, l2), B: ir.Float(1), C: ir.Float(0)}, l2), set(y, ir.At(scaled, l2), vi, l2)))})
 	scoped.Name = "scoped"
+	// Sums that decide what is stored, or where, leave no second chance.
+	chosen := tiles(x, loop(ir.Serial, "l.2", lanes, &ir.If{Cond: ir.Bin(ir.Gt, ir.At(acc, l2), ir.Float(1)), Then: set(y, ir.Float(1), vi, l2)}))
+	placed := tiles(x, loop(ir.Serial, "l.2", lanes, set(y, ir.Float(1), vi, &ir.Select{Cond: ir.Bin(ir.Gt, ir.At(acc, l2), ir.Float(1)), A: l2, B: ir.Int(0)})))
 	r := rand.New(rand.NewPCG(1, 2))
 	weights := make([]byte, w.Bytes())
 	for i := range depth * lanes {
@@ -141,6 +144,12 @@ func TestRedone(t *testing.T) {
 		few, err := kernelWith(tiles(buf("x", ir.F32, 2*rows*lanes, depth), leave), "few", tg, codegen.NewFloats(p))
 		if err != nil || bytes.Contains(few.LL, []byte("\nscan")) {
 			t.Errorf("%s, %v: inputs are read twice that few multiply-adds read", tg.Name, err)
+		}
+		for _, f := range []*ir.Func{chosen, placed} {
+			m, err := kernelWith(f, "decided", tg, codegen.NewFloats(p))
+			if err != nil || again.Match(m.LL) {
+				t.Errorf("%s, %v: a tile is computed twice that sums decide", tg.Name, err)
+			}
 		}
 		lib := buildWith(t, tg, func(f *ir.Func, symbol string, tg targets.Target) (emit.Module, error) {
 			m, err := kernelWith(f, symbol, tg, codegen.NewFloats(p))

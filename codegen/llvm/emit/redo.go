@@ -26,8 +26,8 @@ import (
 const notedLanes = 4
 
 // redoes reports whether the scope of s is a tile that may be computed twice: it has multiply-adds,
-// most of them in no such scope inside, and reads nothing that it leaves but words that it sets
-// before it puts bits in.
+// most of them in no such scope inside. No sum decides whether or where it stores. It reads nothing
+// that it leaves but words that it sets before it puts bits in.
 func (e *emitter) redoes(s *ir.Alloc) bool {
 	if e.facts.Fuses || e.ties != nil || e.seldom || e.lanes > 0 || !s.Buf.Type.IsFloat() {
 		return false
@@ -42,6 +42,22 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 		case *ir.For:
 			if t.Kind == ir.Parallel {
 				return false
+			}
+		}
+	}
+	for t := range ir.Stmts(s) {
+		var places []ir.Expr
+		switch t := t.(type) {
+		case *ir.If:
+			places = []ir.Expr{t.Cond}
+		case *ir.Store:
+			places = t.Idx
+		}
+		for _, x := range places {
+			for load := range ir.ExprsOf[*ir.Load](x) {
+				if own[load.Buf] { // a sum that was rounded twice would choose another place
+					return false
+				}
 			}
 		}
 	}
