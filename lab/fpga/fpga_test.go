@@ -41,8 +41,9 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestEstimates: most estimated LUTs are within 15 % of those that Yosys counted, and at least 20; two accelerators for a board
-// that differ by a tenth have estimates in their order; the page has the counts.
+// TestEstimates: most estimated LUTs are within 15 % of those that Yosys counted, at least 20, and
+// all within a factor of two or so; two accelerators for a board that differ by a tenth have estimates in their order; the page has
+// the counts.
 func TestEstimates(t *testing.T) {
 	const root = "../.."
 	counts, err := figures.ReadLines[count](filepath.Join(root, countsFile))
@@ -55,6 +56,11 @@ func TestEstimates(t *testing.T) {
 	}
 	if near := countNear(all); near < max(20, 3*len(all)/4) {
 		t.Errorf("%d of %d estimates are within 15 %%", near, len(all))
+	}
+	for _, e := range all {
+		if r := e.ratio(); r < .45 || r > 1.6 {
+			t.Errorf("%s %s: the estimate is %.2f of the count", e.Network, e.ask, r)
+		}
 	}
 	for _, pair := range disordered(all) {
 		t.Errorf("the estimates are in the wrong order: %s", pair)
