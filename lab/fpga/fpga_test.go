@@ -41,9 +41,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestEstimates: most estimated LUTs are within 15 % of those that Yosys counted, at least 20, and
-// all within a factor of two or so; two accelerators for a board that differ by a tenth have estimates in their order; the page has
-// the counts.
+// TestEstimates: most estimated LUTs are within 15 % of those that Yosys counted, at least 20, and none is far off; two accelerators
+// for a board that differ by a tenth have estimates in their order; the page has the counts.
 func TestEstimates(t *testing.T) {
 	const root = "../.."
 	counts, err := figures.ReadLines[count](filepath.Join(root, countsFile))

@@ -33,7 +33,15 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 		return false
 	}
 	own, changes := map[string]bool{}, e.f.Changes(s)
-	for t := range ir.Stmts(s) {
+	readsSum := func(x ir.Expr) bool {
+		for load := range ir.ExprsOf[*ir.Load](x) {
+			if own[load.Buf] {
+				return true
+			}
+		}
+		return false
+	}
+	for t := range ir.Stmts(s) { // an Alloc before those that it holds
 		switch t := t.(type) {
 		case *ir.Alloc:
 			own[t.Buf.Name] = true
@@ -43,21 +51,13 @@ func (e *emitter) redoes(s *ir.Alloc) bool {
 			if t.Kind == ir.Parallel {
 				return false
 			}
-		}
-	}
-	for t := range ir.Stmts(s) {
-		var places []ir.Expr
-		switch t := t.(type) {
-		case *ir.If:
-			places = []ir.Expr{t.Cond}
+		case *ir.If: // a sum that was rounded twice would choose otherwise
+			if readsSum(t.Cond) {
+				return false
+			}
 		case *ir.Store:
-			places = t.Idx
-		}
-		for _, x := range places {
-			for load := range ir.ExprsOf[*ir.Load](x) {
-				if own[load.Buf] { // a sum that was rounded twice would choose another place
-					return false
-				}
+			if slices.ContainsFunc(t.Idx, readsSum) {
+				return false
 			}
 		}
 	}
