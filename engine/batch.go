@@ -110,12 +110,26 @@ const maxLimit = 10 * time.Minute
 var errLimit = errors.New("time is up")
 
 // withLimit returns ctx with a timeout for a process that runs stages, for up to limit each; 0 is
-// no limit.
+// no limit. It waits in parts. So a machine that stands still for a while, as a virtual one may,
+// takes the time of one part.
 func withLimit(ctx context.Context, limit time.Duration, stages int) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, min(time.Duration(1+stages)*limit, max(maxLimit, limit)), errLimit)
+	const parts = 20
+	part := min(time.Duration(1+stages)*limit, max(maxLimit, limit)) / parts
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		for range parts {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(part):
+			}
+		}
+		cancel(errLimit)
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // FaultOf returns a *FaultError for an error of compiled code, as simulators and loaders say it.
