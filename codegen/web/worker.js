@@ -18,11 +18,13 @@ async function work(message, tell) {
 
 // stop lets the run of a thread that has ended fail. The others would wait for its unit, so the stage behind the last one opens.
 function stop({order, reason, gate, claims}, why) {
-  if (!reason[0]) {
-    const text = new TextEncoder().encode(why).subarray(0, reason.length - 1);
+  const last = reason.length - 1; // of two threads that fail at once, one writes
+  if (!Atomics.exchange(reason, last, 1)) {
+    const text = new TextEncoder().encode(why).subarray(0, last - 1);
     reason.set(text.subarray(1), 1);
     Atomics.store(reason, 0, text[0]);
   }
+  if (!Atomics.load(reason, 0)) return; // who writes it opens the stage
   Atomics.store(claims, 0, order[2] << 16);
   Atomics.add(gate, 0, 1);
   Atomics.notify(gate, 0);
