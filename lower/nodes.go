@@ -230,7 +230,11 @@ func (l *lowering) pool(n *graph.Node, a *graph.PoolAttrs, x *layout.Tensor, src
 	if x.Encoded() {
 		why = graph.NoReason
 	}
-	l.stage(n, ops.MaxPool(a, *x, l.target.VectorBits/layout.WordBits, dst.slice), 0, why, src, dst.buf)
+	vector := l.target.VectorBits / layout.WordBits
+	if l.target.IsDevice() { // a thread has a window
+		vector = 0
+	}
+	l.stage(n, ops.MaxPool(a, *x, vector, dst.slice), 0, why, src, dst.buf)
 }
 
 // floatUntil is why a quantizer of x is a stage of its own.

@@ -21,7 +21,7 @@ import (
 	"ripc/targets"
 )
 
-// zeroFunc has results that are 0. Clang's patterns change the sign of some, more of them for Arm than for x86.
+// zeroFunc has results that are 0. Clang's patterns change the sign of some, more of them for Arm than for x86, and Mesa's of others.
 const zeroFunc = `func @zeros(%x: f32[8], out %y: f32[ROWS, 8]) {
   alloc %kept: f32[2]
   %kept[0] = 0.0
@@ -39,7 +39,8 @@ func zeroRows() []string {
 		"select(%x[%i] < 0.0, %x[%i], 0.0)", "select(%x[%i] > -0.0, %x[%i], -0.0)", "select(0.0 > %x[%i], %x[%i], 0.0)",
 		"select(%x[%i] < %kept[0], %x[%i], %kept[0])",
 		"max(-0.0, %x[%i] * 4.0)", "min(0.0, %x[%i] * 4.0)", "min(%x[%i] * 4.0, 0.0)", "select(%x[%i] * 4.0 > -0.0, %x[%i] * 4.0, -0.0)",
-		"neg(" + sum + ")", sum + " * -1.0", sum + " / -1.0", "-0.0 - " + sum, "neg(floor(neg(" + sum + ")))",
+		"neg(" + sum + ")", sum + " * -1.0", sum + " / -1.0", "-0.0 - " + sum, "%x[%i] + 0.0", "0.0 - %x[%i]",
+		"fma(%x[%i], 2.0, 0.0)", "select(%x[%i] < 0.0, -1.0, 0.0)", "neg(floor(neg(" + sum + ")))",
 		"bitcast<f32>(bitcast<u32>(" + sum + ") ^ 2147483648u32)",
 	}
 }

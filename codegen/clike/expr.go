@@ -183,14 +183,17 @@ func (w *writer) hideZero(e ir.Expr, text string) string {
 	switch e := e.(type) {
 	case *ir.Load: // an element of an alloc or of a table
 	case *ir.FloatImm:
-		if e.V != 0 {
+		if e.V != 0 || w.u.device { // a literal is hidden
 			return text
 		}
 	default:
 		return text
 	}
-	return fmt.Sprintf("%s(%s)", w.u.use("rc_unseen"), text)
+	return w.unseen(text)
 }
+
+// unseen is text, a float, that compilers know nothing of.
+func (w *writer) unseen(text string) string { return fmt.Sprintf("%s(%s)", w.u.use("rc_unseen"), text) }
 
 // extreme is op, min or max, of a and b. Where b is a zero that is the result if a is 0, too, the
 // instructions that compilers choose are right.
@@ -261,19 +264,24 @@ func (w *writer) floatUnary(e *ir.Unary) string {
 	return ""
 }
 
-// floatLiteral is a constant: C's hexadecimal numbers are exact.
+// floatLiteral is a constant: C's hexadecimal numbers are exact. A device's compiler does not see
+// that it is 0, since Mesa's takes x + 0 for x, and c ? -1 : 0 for -(float)c.
 func (w *writer) floatLiteral(v float32) string {
 	b := math.Float32bits(v)
 	if e := b >> 23 & 0xff; e == 0xff || e == 0 && b<<1 != 0 {
 		return fmt.Sprintf("%s(0x%08xu)", w.u.use("rc_float"), b)
 	}
-	if v == 0 || math.Signbit(float64(v)) {
-		if b == 0 {
-			return "0.0f"
-		}
-		return fmt.Sprintf("(-%xf)", -v)
+	text := fmt.Sprintf("%xf", v)
+	switch {
+	case b == 0:
+		text = "0.0f"
+	case math.Signbit(float64(v)):
+		text = fmt.Sprintf("(-%xf)", -v)
 	}
-	return fmt.Sprintf("%xf", v)
+	if v == 0 && w.u.device {
+		return w.unseen(text)
+	}
+	return text
 }
 
 // index is an i64 value: of type int32_t where that is proved to hold it, which is most of the time

@@ -108,7 +108,7 @@ func reals(shape []int) layout.Tensor { return layout.Tensor{Value: graph.Value{
 
 // layer draws a Func whose first parameter is an image of shape s, and gives it and the shape of what it makes.
 func layer(t *rapid.T, s []int, target targets.Target) (*ir.Func, []int) {
-	switch rapid.SampledFrom([]string{"eltwise", "sum", "quantize", "levels", "pool", "sum of levels"}).Draw(t, "layer") {
+	switch rapid.SampledFrom([]string{"eltwise", "sum", "quantize", "levels", "pool", "windows", "sum of levels"}).Draw(t, "layer") {
 	case "eltwise":
 		return ops.Eltwise([]scalar.Step{{Kind: scalar.Mul, A: slices.Repeat([]float32{0.5}, s[3])}}, ir.F32, s, ops.Slice{}), s
 	case "quantize":
@@ -119,6 +119,10 @@ func layer(t *rapid.T, s []int, target targets.Target) (*ir.Func, []int) {
 		return ops.Threshold(a, 3, s[3], nil, ir.F32, s, layout.Planes, ops.Slice{}), nil
 	case "pool":
 		return ops.Pad(&graph.SpatialPadAttrs{Pad: graph.Padding{Top: 1, Left: 2}, Value: 0.5}, reals(s)), []int{s[0], s[1] + 1, s[2] + 2, s[3]}
+	case "windows":
+		a := &graph.PoolAttrs{Kernel: [2]int{1, rapid.IntRange(1, s[2]).Draw(t, "width")}}
+		a.Strides = a.Kernel
+		return ops.MaxPool(a, reals(s), 0, ops.Slice{}), []int{s[0], s[1], s[2] / a.Kernel[1], s[3]}
 	}
 	f := &graph.FusedConv{KH: rapid.IntRange(1, min(2, s[1])).Draw(t, "kh"), KW: rapid.IntRange(1, min(3, s[2])).Draw(t, "kw"), SH: rapid.IntRange(1, 2).Draw(t, "sh"), SW: 1, In: s[3], Out: rapid.IntRange(1, 5).Draw(t, "out")}
 	if rapid.Bool().Draw(t, "padded") {

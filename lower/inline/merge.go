@@ -14,10 +14,11 @@ import (
 // becomes an alloc of the merged Func, which a schedule computes in a block or a thread. Three
 // kinds of neighbours merge:
 //
-//   - a stage whose elements each need one position, and the stage that reads it
+//   - a stage whose elements each need one position, with no more products than that has elements,
+//     and the stage that reads it
 //
-//   - a stage, and one whose elements each need one position of it, unless its result is the larger
-//     one, so that the stage behind may take it
+//   - a stage, and one whose elements each need one position of it, or windows that do not overlap,
+//     unless its result is the larger one, so that the stage behind may take it
 //
 //   - stages whose operands, with constants, fit into the shared memory of a block, and whose
 //     results have one position
@@ -56,17 +57,19 @@ func (in *inliner) mergeStages(i, j int) bool {
 	if reader.stage != j {
 		return false
 	}
-	name, role := made.Name, ir.NoRole
+	named, role := func(b string) bool { return b == made.Name }, ir.NoRole
 	switch sums := hasRole(f, ir.RoleSum); {
-	case elementwise(f, "") && hasRole(g, ir.RoleSum):
+	case elementwise(f, "", ir.Reduce) && a.MACs <= int64(f.Params[0].Elems()) && hasRole(g, ir.RoleSum):
 		role = ir.RolePad
-	case elementwise(g, g.Params[reader.param].Name) && !hasRole(f, ir.RoleMean) && !expands(g, made):
+		named = func(b string) bool { return b == made.Name || ir.FindAlloc(f.Body, b) != nil }
+	case !hasRole(f, ir.RoleMean) && !expands(g, made) &&
+		(elementwise(g, g.Params[reader.param].Name) || pools(g, g.Params[reader.param].Buffer)):
 		if sums {
 			role = ir.RoleValue
 		}
 	case elementwise(f, ""):
 	case in.small(a) && in.small(b):
-		name = "" // strategies for one layer do not know the merged one
+		named = func(string) bool { return true } // strategies for one layer do not know the merged one
 	default:
 		return false
 	}
@@ -79,7 +82,7 @@ func (in *inliner) mergeStages(i, j int) bool {
 	if h == nil {
 		return false
 	}
-	h.Body = ir.MapStmt(h.Body, func(s ir.Stmt) ir.Stmt { return withRole(s, name, role) }, nil)
+	h.Body = ir.MapStmt(h.Body, func(s ir.Stmt) ir.Stmt { return withRole(s, named, role) }, nil)
 	facts := a // and the name of the stage with the most work, by which users and tuners know its layer
 	if b.MACs >= a.MACs {
 		facts = b
@@ -100,9 +103,9 @@ func (in *inliner) mergeStages(i, j int) bool {
 	return true
 }
 
-// withRole gives the alloc of a buffer, or of all where name is "", a role.
-func withRole(s ir.Stmt, name string, role ir.Role) ir.Stmt {
-	if a, ok := s.(*ir.Alloc); ok && (name == "" || a.Buf.Name == name) {
+// withRole gives the alloc of a named buffer a role.
+func withRole(s ir.Stmt, named func(string) bool, role ir.Role) ir.Stmt {
+	if a, ok := s.(*ir.Alloc); ok && named(a.Buf.Name) {
 		b := a.Buf
 		b.Role = role
 		return &ir.Alloc{Buf: b, Body: a.Body}
@@ -111,15 +114,15 @@ func withRole(s ir.Stmt, name string, role ir.Role) ir.Stmt {
 }
 
 // elementwise reports whether an element of f's result needs one position of its inputs. The input
-// called from and the tensors of f are read at the position of the loops.
-func elementwise(f *ir.Func, from string) bool {
+// called from and the tensors of f are read at the position of the loops. Axes also may have loops.
+func elementwise(f *ir.Func, from string, also ...ir.Axis) bool {
 	tensors, nests := scope(f.Body)
 	own := map[string]bool{from: true}
 	for _, b := range tensors {
 		own[b.Name] = true
 	}
-	elements := []ir.Axis{ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.Plane}
-	if ir.HasLoop(nests, func(l *ir.For) bool { return !slices.Contains(elements, l.Axis) }) {
+	elements := append(also, ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.Plane)
+	if ir.HasLoop(nests, func(l *ir.For) bool { return l.Extent > 1 && !slices.Contains(elements, l.Axis) }) {
 		return false
 	}
 	for e := range ir.Nodes(nests) {
@@ -128,6 +131,32 @@ func elementwise(f *ir.Func, from string) bool {
 		}
 	}
 	return true
+}
+
+// pools reports whether elements of f's result need windows of input x that do not overlap, in
+// several rows.
+func pools(f *ir.Func, x ir.Buffer) bool {
+	return elementwise(f, "", ir.TapRow, ir.TapCol) && readsOf(f.Body, x.Name) <= x.Elems() &&
+		ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Axis == ir.Row && l.Extent > 1 })
+}
+
+// readsOf counts how often s loads an element of a buffer.
+func readsOf(s ir.Stmt, buf string) (n int) {
+	ir.Walk(s, func(s ir.Stmt) bool {
+		if l, ok := s.(*ir.For); ok {
+			n += l.Extent * readsOf(l.Body, buf)
+			return false
+		}
+		for e := range ir.Exprs(s) {
+			for ld := range ir.ExprsOf[*ir.Load](e) {
+				if ld.Buf == buf {
+					n++
+				}
+			}
+		}
+		return true
+	})
+	return n
 }
 
 // moves reports whether an index is more than the position of a loop, or of a bit in words.

@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 			}
 		}
 	}
-	pairs := []string{"mul_ fcon", "fcon mul_", "mul_ mul_", "fcon soft", "fcon quan"}
+	pairs := []string{"mul_ fcon", "fcon mul_", "mul_ mul_", "fcon soft", "fcon quan", "fcon max_", "fcon fcon"}
 	missing := func(pair string) bool { return !merged[pair] }
 	for range 10 { // of 100 draws, which now and then leave one out
 		if rapid.Check(t, check); apart > 0 && !slices.ContainsFunc(pairs, missing) {

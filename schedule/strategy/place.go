@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"slices"
 
 	"ripc/ir"
@@ -35,10 +36,12 @@ func (b *builder) blockLoop(v Values) string {
 	return at
 }
 
-// placeCopies computes copies of the input in a block.
+// placeCopies computes the copy of the input in a block, and tensors before it where one nest reads
+// them.
 func (b *builder) placeCopies(at string) {
-	for _, n := range append([]nest{b.pad}, b.before...) {
-		b.must(steps.ComputeAt(n.buf, at))
+	b.must(steps.ComputeAt(b.pad.buf, at))
+	for _, n := range b.before {
+		b.must(steps.ComputeAt(n.buf, cmp.Or(b.readingLoop(n.buf), at)))
 	}
 }
 

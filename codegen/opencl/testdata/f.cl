@@ -53,12 +53,15 @@ float rc_fmul(float a, float b)
     return rc_scaled(fabs(a) < fabs(b) ? (a * 0x1p64f) * b : a * (b * 0x1p64f));
 }
 
-/* As rc_fmul. With a large c, a result near zero is zero, and exact. */
+/* As rc_fmul. With a large c, a result near zero is zero, and exact. The fma of libclc takes -0 + 0 for -0. */
 float rc_fma(float a, float b, float c)
 {
     const float r = fma(a, b, c);
     if ((rc_bits(r) & 0x7fffffffu) > 0x00800000u || (r == 0.0f && fabs(c) > 0x1p-60f)) {
         return r;
+    }
+    if (a == 0.0f || b == 0.0f) {
+        return a * b + c;
     }
     return rc_scaled(fabs(a) < fabs(b) ? fma(a * 0x1p64f, b, c * 0x1p64f) : fma(a, b * 0x1p64f, c * 0x1p64f));
 }
