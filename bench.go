@@ -279,7 +279,7 @@ func CompareBench(before, now *BenchResult, tolerance float64) (*BenchComparison
 		if r.Layer != "" {
 			return fmt.Sprintf("layer %s of %q", r.Layer, r.Model)
 		}
-		return fmt.Sprintf("network %q", r.Model)
+		return fmt.Sprintf("a network called %q", r.Model)
 	}
 	incomparable := func(before, now string) error {
 		return &ir.Error{Msg: fmt.Sprintf("cannot be compared: %s before, %s now", before, now)}

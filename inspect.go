@@ -9,7 +9,6 @@ import (
 	"ripc/fusedglue"
 	"ripc/graph/explain"
 	"ripc/inspect"
-	"ripc/runtime"
 	"ripc/runtime/describe"
 )
 
@@ -39,7 +38,7 @@ func Inspect(ctx context.Context, path string, o Options, layer string, withIR b
 		if withIR {
 			return nil, &ArtifactError{Path: path, For: ToPrint}
 		}
-		d, err = runtime.ReadDescription(path)
+		d, err = describeFor(path, o.Target)
 	} else {
 		o.Emit = nil
 		if c, err = Compile(ctx, path, o); err == nil {

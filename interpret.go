@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -64,6 +65,9 @@ func (*ChoiceError) BadInput() bool { return true }
 func Interpret(ctx context.Context, r InterpRequest) (*InterpResult, error) {
 	if err := models.CheckHost(r.Path); err != nil {
 		return nil, err
+	}
+	if slices.Contains(models.Kinds(), filepath.Ext(r.Path)) {
+		return nil, &ir.Error{Pos: ir.Pos{File: r.Path}, Msg: "it is a model, not the text of a program"}
 	}
 	src, err := files.ReadText(r.Path)
 	if err != nil {

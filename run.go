@@ -281,15 +281,21 @@ func openerFor(ctx context.Context, path string, o Options, progress func(int, i
 		return open, err
 	}
 	if o.Target != "" {
-		d, err := runtime.ReadDescription(path)
-		if err != nil {
+		if _, err := describeFor(path, o.Target); err != nil {
 			return nil, err
-		}
-		if d.Target != o.Target {
-			return nil, &TargetError{Path: path, Target: d.Target, Want: o.Target}
 		}
 	}
 	return func(o engine.Options) (engine.Engine, error) { return engine.Open(path, o) }, nil
+}
+
+// describeFor returns the description of the artifact at path. It fails if the artifact is for
+// another target than the given one, unless that is "".
+func describeFor(path, target string) (*describe.Artifact, error) {
+	d, err := runtime.ReadDescription(path)
+	if err == nil && target != "" && d.Target != target {
+		return nil, &TargetError{Path: path, Target: d.Target, Want: target}
+	}
+	return d, err
 }
 
 // reachMachine returns a function that connects to the machine that requests name On

@@ -301,7 +301,8 @@ func TestApps(t *testing.T) {
 			"ripc.Network('py/digits.so', threads=0)":                                      "threads: 0, give 1 to 256",
 			"ripc.Network('py/digits.so', threads=257)":                                    "threads: 257",
 			"ripc.Network('py/digits.so').run(numpy.zeros(256))":                           "give array.astype('float32')",
-			"ripc.Network('py/digits.so').run(numpy.zeros((2, 16, 16, 1), numpy.float32))": "a run takes 256 numbers",
+			"ripc.Network('py/digits.so').run(numpy.zeros((2, 16, 15, 1), numpy.float32))": "a run takes 256 numbers",
+			"ripc.Network('py/digits.so').run(numpy.zeros((16, 32), numpy.float32))":       "a run takes 256 numbers",
 		} {
 			code := "import numpy, ripc\ntry: " + call + "\nexcept ripc.Error as e: print(e)"
 			if out := a.run(t, append(env, "PYTHONPATH=examples/python"), "", python, "-c", code); !strings.Contains(out, want) {

@@ -121,8 +121,11 @@ func (o *compileOptions) run(cmd *cobra.Command, path string) error {
 		exts = append(exts, k.Ext())
 	}
 	// Other compilers take -o PREFIX.so; the files are PREFIX.so and PREFIX.h all the same.
-	if ext := strings.TrimPrefix(filepath.Ext(o.prefix), "."); slices.Contains(exts, ext) {
+	switch ext := strings.TrimPrefix(filepath.Ext(o.prefix), "."); {
+	case slices.Contains(exts, ext):
 		o.prefix = strings.TrimSuffix(o.prefix, "."+ext)
+	case slices.Contains(ripc.EmitKinds(), ext):
+		return usagef("--output %s: give --emit %s for such a file", o.prefix, ext)
 	}
 	if !toStdout && len(kinds) > 0 {
 		undo, err := checkPlaces(o.prefix, exts)

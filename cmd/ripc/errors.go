@@ -95,7 +95,8 @@ func help(err error) string {
 	var choice *ripc.ChoiceError
 	switch {
 	case errors.As(err, &unknown):
-		return strings.TrimSpace(suggest.DidYouMean(unknown.Name, append(fpga.Names(), unknown.Known...)))
+		near := suggest.DidYouMean(unknown.Name, append(fpga.Names(), unknown.Known...))
+		return near + "`ripc targets` names their machines"
 	case is[*ripc.TargetError](err):
 		return "leave --target out: an artifact knows its own"
 	case errors.As(err, &threads):

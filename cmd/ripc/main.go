@@ -13,6 +13,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ripc"
 	"ripc/internal/files"
 	"ripc/internal/suggest"
 	"ripc/internal/terminal"
@@ -209,6 +212,9 @@ func reflow(text string, width int) string {
 
 func unknownCommand(root *cobra.Command, name string) error {
 	msg := "unknown command \"" + name + "\""
+	if slices.Contains(append(ripc.ModelKinds(), ".so"), filepath.Ext(name)) {
+		return &usageError{msg: msg + "; a command comes first, as in ripc inspect " + name, form: true}
+	}
 	var known []string
 	for _, c := range allCommands(root)[1:] {
 		known = append(known, strings.TrimPrefix(c.CommandPath(), root.Name()+" "))
@@ -251,6 +257,9 @@ func helpCommand() *cobra.Command {
 // flagError suggests a flag for an unknown one, and the values of a wrong one.
 func flagError(cmd *cobra.Command, err error) error {
 	msg := err.Error()
+	if before := cmd.Flags().Args(); !cmd.HasParent() && len(before) > 0 { // the flag is of a command that is not known
+		return unknownCommand(cmd, before[0])
+	}
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

@@ -108,6 +108,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if len(r.Inputs) == 0 && !cmd.Flags().Changed("seed") {
+		out.Notes = append(out.Notes, "without --input it ran on random numbers")
+	}
 	printNotes(out.Notes)
 	if o.verbose {
 		fmt.Fprintf(stderr(), "%s took %v\n", human.Count(out.Runs, "run"), out.Took)

@@ -37,9 +37,11 @@ def describe(path):
     """What the library at path says of itself, without running any of it: a dict (ripc/runtime/describe.Artifact)."""
     with open(path, "rb") as f:
         data = f.read()
+    if not data.startswith(b"\x7fELF"):
+        raise Error(f"{path}: no compiled network; `ripc compile` makes one of a model")
     at = data.find(b'{"format":"ripc.artifact/')
     if at < 0:
-        raise Error(f"{path}: no compiled network, or compiled with --no-describe")
+        raise Error(f"{path}: no network of ripc's, or compiled with --no-describe")
     d = json.loads(data[at : data.index(b"\0", at)])
     if d["format"] != "ripc.artifact/1":
         raise Error(f"{path}: format {d['format']}, this reads ripc.artifact/1")
@@ -86,20 +88,26 @@ class Network:
     def run(self, *arrays):
         """Runs on arrays, one for each input, and returns a list of new arrays. Nothing is converted by itself.
 
-        Without arrays it runs on what self.inputs holds, and returns self.outputs. Other threads of Python run meanwhile."""
+        Arrays may hold K inputs along their first axis, for K runs: the outputs are stacked. Without arrays it runs on what self.inputs holds, and returns self.outputs. Other threads of Python run meanwhile."""
         if not arrays:
             self._compute()
             return self.outputs
         if len(arrays) != len(self.inputs):
             raise Error(f"{len(arrays)} inputs, there are {len(self.inputs)}")
-        for mine, given in zip(self.inputs, map(numpy.asarray, arrays)):
+        arrays = [numpy.asarray(a) for a in arrays]
+        runs = max(arrays[0].size // self.inputs[0].size, 1)
+        for mine, given in zip(self.inputs, arrays):
             if given.dtype != mine.dtype:
                 raise Error(f"an input is {mine.dtype}, the array is {given.dtype}: give array.astype('{mine.dtype}')")
-            if given.size != mine.size:
+            if given.size != runs * mine.size or runs > 1 and len(given) != runs * len(mine):
                 raise Error(f"an input is {list(mine.shape)}, the array is {list(given.shape)}: a run takes {mine.size} numbers")
-            mine[...] = given.reshape(mine.shape)
-        self._compute()
-        return [a.copy() for a in self.outputs]
+        results = []
+        for k in range(runs):
+            for mine, given in zip(self.inputs, arrays):
+                mine[...] = given.reshape(runs, *mine.shape)[k]
+            self._compute()
+            results.append([a.copy() for a in self.outputs])
+        return [numpy.concatenate(stack) for stack in zip(*results)]
 
     __call__ = run
 

@@ -87,8 +87,8 @@ func Load(ctx context.Context, path string, o compile.Options) (*graph.Graph, er
 	return g, nil
 }
 
-// exportHelp says how to export a file of a framework's own format, by its extension, and that
-// packages and pages are no models; "" for other files.
+// exportHelp says which file to give in place of one with the extension ext, and how to export it
+// from a framework; "" for other extensions.
 func exportHelp(ext string) string {
 	switch ext {
 	case ".pt", ".pth", ".ckpt":
@@ -96,6 +96,10 @@ func exportHelp(ext string) string {
 			`torch.export.save(torch.export.export(net.eval(), (example,)), "net.pt2"), or export it to .onnx (docs/pytorch.md); `
 	case ".tgz", ".html":
 		return "packages and pages run in JavaScript (docs/web.md): give the model, or compile it to a .wasm; "
+	case ".a", ".h", ".hpp", ".o":
+		return "of a compiled network, give the .so; "
+	case ".safetensors":
+		return "these are weights: give the .json that names them; "
 	case ".h5", ".keras", ".pb":
 		return "convert the network to .tflite by Larq Compute Engine (docs/import-larq.md), or to .onnx; "
 	}

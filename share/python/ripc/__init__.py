@@ -51,7 +51,10 @@ def compile(model, threads=1, **flags):
     """The Network of a model, compiled for this machine. Files are gone when it is loaded; build keeps them, for others too."""
     with tempfile.TemporaryDirectory() as folder:
         build(model, os.path.join(folder, "network"), emit="so", **flags)
-        return load(os.path.join(folder, "network.so"), threads)
+        try:
+            return load(os.path.join(folder, "network.so"), threads)
+        except Error as e:
+            raise Error(f"compile loads the network here, build is for other machines: {e}") from e
 
 
 def bench(model, **flags):
