@@ -106,3 +106,26 @@ func Accumulates(e *Binary, buf string) bool {
 	}
 	return Reads(e, buf)
 }
+
+// CountLoads returns how often s loads elements of a buffer, where all conditions hold. Stores to
+// the buffer, which add up, do not count.
+func CountLoads(s Stmt, buf string) (n int) {
+	Walk(s, func(s Stmt) bool {
+		if l, ok := s.(*For); ok {
+			n += l.Extent * CountLoads(l.Body, buf)
+			return false
+		}
+		if st, ok := s.(*Store); ok && st.Buf == buf {
+			return false
+		}
+		for e := range Exprs(s) {
+			for ld := range ExprsOf[*Load](e) {
+				if ld.Buf == buf {
+					n++
+				}
+			}
+		}
+		return true
+	})
+	return n
+}

@@ -136,27 +136,8 @@ func elementwise(f *ir.Func, from string, also ...ir.Axis) bool {
 // pools reports whether elements of f's result need windows of input x that do not overlap, in
 // several rows.
 func pools(f *ir.Func, x ir.Buffer) bool {
-	return elementwise(f, "", ir.TapRow, ir.TapCol) && readsOf(f.Body, x.Name) <= x.Elems() &&
+	return elementwise(f, "", ir.TapRow, ir.TapCol) && ir.CountLoads(f.Body, x.Name) <= x.Elems() &&
 		ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Axis == ir.Row && l.Extent > 1 })
-}
-
-// readsOf counts how often s loads an element of a buffer.
-func readsOf(s ir.Stmt, buf string) (n int) {
-	ir.Walk(s, func(s ir.Stmt) bool {
-		if l, ok := s.(*ir.For); ok {
-			n += l.Extent * readsOf(l.Body, buf)
-			return false
-		}
-		for e := range ir.Exprs(s) {
-			for ld := range ir.ExprsOf[*ir.Load](e) {
-				if ld.Buf == buf {
-					n++
-				}
-			}
-		}
-		return true
-	})
-	return n
 }
 
 // moves reports whether an index is more than the position of a loop, or of a bit in words.

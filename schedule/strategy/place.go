@@ -36,12 +36,18 @@ func (b *builder) blockLoop(v Values) string {
 	return at
 }
 
-// placeCopies computes the copy of the input in a block, and tensors before it where one nest reads
-// them.
+// placeCopies computes the copy of the input in a block. A tensor before it is computed in the
+// threads that read it, if its reader does so once for each element of either.
 func (b *builder) placeCopies(at string) {
 	b.must(steps.ComputeAt(b.pad.buf, at))
+	reader := b.pad.buf
 	for _, n := range b.before {
-		b.must(steps.ComputeAt(n.buf, cmp.Or(b.readingLoop(n.buf), at)))
+		where := at
+		if most := max(b.buffers[n.buf].Elems(), b.buffers[reader].Elems()); ir.CountLoads(b.Func.Body, n.buf) <= most {
+			where = cmp.Or(b.readingLoop(n.buf), at)
+		}
+		b.must(steps.ComputeAt(n.buf, where))
+		reader = n.buf
 	}
 }
 
