@@ -96,7 +96,7 @@ func TestServeInputs(t *testing.T) {
 	if g, err := compareRows(rows[0], rows[1]); err != nil || g.worst > 1e-3 || g.same != 360 {
 		t.Errorf("%+v of 360, %v", g, err)
 	}
-	for want, files := range map[string][]string{"the network reads f32": {"y.npy"}, "1 inputs, and there are 2 files": {"x.npy", "x.npy"}} {
+	for want, files := range map[string][]string{"the network reads f32": {"y.npy"}, "cannot open": {"none.npy"}, "1 inputs, and there are 2 files": {"x.npy", "x.npy"}} {
 		for i, f := range files {
 			files[i] = filepath.Join(folder, f)
 		}
@@ -104,8 +104,9 @@ func TestServeInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := serve(t.Context(), filepath.Join(folder, "model.onnx"), 1, bytes.NewReader(request), &out); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", files, err)
+		out.Reset()
+		if err := serve(t.Context(), filepath.Join(folder, "model.onnx"), 1, bytes.NewReader(request), &out); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: %v, %s", files, err, out.String())
 		}
 	}
 }

@@ -67,8 +67,11 @@ func serve(ctx context.Context, model string, threads int, in io.Reader, out io.
 		var o order
 		stop.Check(json.Unmarshal(orders.Bytes(), &o))
 		if len(o.Inputs) > 0 {
-			stop.Check(apply(ctx, s, d, o))
-			stop.Check(answer.Encode(struct{}{}))
+			var r report
+			if err := apply(ctx, s, d, o); err != nil {
+				r.Error = err.Error()
+			}
+			stop.Check(answer.Encode(r))
 			continue
 		}
 		r := report{NS: make([]int64, o.Runs)}

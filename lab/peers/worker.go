@@ -48,8 +48,9 @@ type (
 		Count bool `json:"count,omitempty"`
 	}
 	report struct {
-		NS   []int64 `json:"ns"`
-		Maps string  `json:"maps,omitempty"` // Linux's list of the process's memory, behind Count
+		NS    []int64 `json:"ns"`
+		Maps  string  `json:"maps,omitempty"`  // Linux's list of the process's memory, behind Count
+		Error string  `json:"error,omitempty"` // why it has no outputs
 	}
 )
 
@@ -156,8 +157,12 @@ func (w *worker) run(n int) ([]time.Duration, error) {
 
 // outputs returns the first output for each element of the .npy files inputs, one behind the other.
 func (w *worker) outputs(inputs []string, scratch string) (*npy.Array, error) {
-	if err := w.ask(order{Inputs: inputs, Outputs: scratch}, &struct{}{}); err != nil {
+	var r report
+	if err := w.ask(order{Inputs: inputs, Outputs: scratch}, &r); err != nil {
 		return nil, err
+	}
+	if r.Error != "" {
+		return nil, &unfitError{r.Error}
 	}
 	return npy.ReadFile(scratch)
 }
