@@ -31,16 +31,17 @@ find_python() {
 	return 1
 }
 
+# Requirements name all packages, so none brings others: tensorflow is there as tensorflow-cpu.
 install() {
 	local python=$dir/$1/bin/python requirements=requirements-$1.txt found
 	! made "$dir/$1/ripc-installed" "$requirements" || return 0
 	echo "$1: installing $requirements ($dir)" >&3
 	rm -rf "${dir:?}/$1"
 	if command -v uv >/dev/null; then
-		uv venv --quiet --python "$version" "$dir/$1" && uv pip install --quiet --python "$python" -r "$requirements" || return 1
+		uv venv --quiet --python "$version" "$dir/$1" && uv pip install --quiet --no-deps --python "$python" -r "$requirements" || return 1
 	else
 		found=$(find_python) && "$found" -m venv "$dir/$1" &&
-			"$python" -m pip install --quiet --disable-pip-version-check -r "$requirements" || return 1
+			"$python" -m pip install --quiet --no-deps --disable-pip-version-check -r "$requirements" || return 1
 	fi
 	sha256sum "$requirements" >"$dir/$1/ripc-installed"
 }
