@@ -23,8 +23,8 @@ import (
 // readers lists the engines that read files with an extension.
 func readers(extension string) []Entry {
 	return map[string][]Entry{
-		".onnx": {{Engine: "onnxruntime, fp32", Env: "onnx", Worker: "onnxruntime"},
-			{Engine: "onnxruntime, int8", Env: "onnx", Worker: "onnxruntime_int8"},
+		".onnx": {{Engine: "onnxruntime", Env: "onnx", Worker: "onnxruntime"},
+			{Engine: "onnxruntime, quantized by itself", Env: "onnx", Worker: "onnxruntime_int8"},
 			{Engine: "TVM, not tuned", Env: "tvm", Worker: "tvm_onnx"}},
 		".tflite": {{Engine: "LiteRT", Env: "onnx", Worker: "litert"},
 			{Engine: "Larq Compute Engine", Env: "larq", Worker: "larq"}},
