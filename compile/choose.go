@@ -18,14 +18,29 @@ import (
 )
 
 // Algorithms chooses algorithms for the layers of g that o leaves open, by least predicted cost of
-// the whole network. The result is nil for a target without a machine.Model: layers get the first
-// algorithm that applies.
+// the whole network. For a target without a machine.Model it has only the layers that do not get
+// the first algorithm that applies.
 func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	s, err := newFinder(o.Target, Options{})
 	if err != nil {
 		return nil, err
 	}
 	return s.choose(ctx, g, o)
+}
+
+// fewerWords chooses PopcountDense for the layers of free where it counts fewer words than
+// Popcount, their first algorithm.
+func fewerWords(g *graph.Graph, free map[string][]layout.Algorithm) map[string]layout.Choice {
+	choices := map[string]layout.Choice{}
+	for _, n := range g.Nodes {
+		if by := free[n.Name]; len(by) > 0 && by[0] == layout.Popcount && slices.Contains(by, layout.PopcountDense) {
+			f := n.Attrs.(*graph.FusedConv)
+			if layout.PopcountDense.WordsOfSum(f) < layout.Popcount.WordsOfSum(f) {
+				choices[n.Name] = layout.Choice{Algorithm: layout.PopcountDense, Why: layout.Usual}
+			}
+		}
+	}
+	return choices
 }
 
 // way is a layer's kernel by an algorithm.
@@ -42,7 +57,10 @@ const mixes = 2
 // whole networks of the most promising choices, since stages between layers count, too.
 func (s *finder) choose(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	free := lower.Free(g, o)
-	if s.model == nil || len(free) == 0 {
+	if s.model == nil {
+		return fewerWords(g, free), nil
+	}
+	if len(free) == 0 {
 		return nil, nil
 	}
 	g = lower.ApplyGlue(g, o.Target)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -326,4 +327,18 @@ func modelled(t *testing.T, name string) (targets.Target, *machine.Model) {
 		t.Fatal(ok, err)
 	}
 	return target, model
+}
+
+// TestFewerWords: without a model, words are packed anew where that makes fewer: of few channels.
+func TestFewerWords(t *testing.T) {
+	conv := func(name string, in int) *graph.Node {
+		return &graph.Node{Name: name, Attrs: &graph.FusedConv{KH: 5, KW: 5, SH: 1, SW: 1, In: in, Out: 32}}
+	}
+	g := &graph.Graph{Nodes: []*graph.Node{conv("colours", 3), conv("wide", 64), conv("bytes", 3)}}
+	both := []layout.Algorithm{layout.Popcount, layout.PopcountDense}
+	free := map[string][]layout.Algorithm{"colours": both, "wide": both, "bytes": {layout.Dot, layout.PopcountDense}}
+	want := map[string]layout.Choice{"colours": {Algorithm: layout.PopcountDense, Why: layout.Usual}}
+	if got := fewerWords(g, free); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
 }

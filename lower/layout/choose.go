@@ -29,7 +29,7 @@ type Why uint8
 
 const (
 	Only    Why = iota // no other gives the layer's sums
-	Usual              // the target has no model, and the algorithm is the first that applies
+	Usual              // the target has no model, and the algorithm is the first that applies, or counts fewer words
 	Cheaper            // by the target's model
 	Asked              // by the caller
 )

@@ -72,6 +72,12 @@ func (a Algorithm) countedWords() Counted { return algorithms()[a].counted }
 // Counts reports whether algorithm a counts words.
 func (a Algorithm) Counts() bool { return a.countedWords().Bits > 0 }
 
+// WordsOfSum returns the number of words that a counts for a sum of f, of each plane.
+func (a Algorithm) WordsOfSum(f *graph.FusedConv) int {
+	rows, cols, words := a.countedWords().extent(f)
+	return rows * cols * words
+}
+
 // lacks says why the sums of f over x are no counts of words of c; "" where they are.
 func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 	w, in, taps, grouped := c.Window, f.GroupIn(), f.KH*f.KW, f.GroupCount() > 1
