@@ -29,6 +29,6 @@ func (t Target) BroadcastLoads() bool { return t.Arch == "x86_64" }
 // pays only if a later pass would read each lane from another page.
 func (t Target) ScatteredStores(apart int) bool { return t.Arch != "x86_64" || apart > pageBytes }
 
-// BoundedLookups reports whether t's instructions look up 0 for an index past the table, as tbl and
-// vtbl do, and not the entry of its lower bits.
-func (t Target) BoundedLookups() bool { return t.Has("neon") || t.Has("simd128") }
+// BoundedLookups reports whether t's instructions look up 0 for an index past the table, as tbl,
+// vtbl and vrgather do, and not the entry of its lower bits.
+func (t Target) BoundedLookups() bool { return t.Has("neon") || t.Has("simd128") || t.Has("zvl256b") }

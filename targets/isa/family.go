@@ -35,6 +35,9 @@ func nv() cpu     { return cpu{"nvptx64", "nv", nil} }
 func thumb() cpu  { return cpu{"thumb", "thumb", []string{"dsp"}} }
 func wasm() cpu   { return cpu{"wasm32", "wasm", []string{"simd128"}} }
 
+// rvv is RISC-V with vectors of 256 bits. In vectors of 128 bits look-ups gain nothing over counts.
+func rvv() cpu { return cpu{"riscv64", "rvv256", []string{"v", "zvl256b"}} }
+
 // with is c with more features.
 func (c cpu) with(features ...string) cpu {
 	c.needs = slices.Concat(c.needs, features)

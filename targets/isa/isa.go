@@ -87,8 +87,8 @@ const (
 	// LookUp is acc[l] += t[w[l]]: w holds entries of a table.
 	LookUp
 	// LookUpRow is LookUp of a run of groups, for several positions: acc[p, l] += the sum over
-	// groups g of t[p, g, w[g, l]]. In sums of 16 bits it is of Taps, with a Stride: t[Stride*p+k,
-	// g, w[k, g, l]].
+	// groups g of t[Stride*p, g, w[g, l]]. In sums of 16 bits it is of Taps: t[Stride*p+k, g, w[k,
+	// g, l]].
 	LookUpRow
 	// Tables makes tables for LookUp: t[g, e] is the count of group g of the channels in words
 	// against e.
@@ -116,7 +116,7 @@ type Instr struct {
 	Ops  int
 	Type ir.Type // of the result
 	// Positions and Taps are those of XorCountRow and, with Rows, of XorCountWindow, along a row,
-	// and Positions, Groups and, in sums of 16 bits, Taps and Stride those of LookUpRow;
+	// and Positions, Groups, Stride and, in sums of 16 bits, Taps those of LookUpRow;
 	// WidenAddMemory has Positions where it adds to those of such a row. FmaRow has Positions, Taps
 	// and a Stride, DotChannels Positions and a Stride, XorCountMatrix and DotMatrix all but
 	// Groups.
@@ -144,7 +144,7 @@ type Instr struct {
 
 // All lists the instructions of all CPUs. Their Funcs are shared, and not to be changed.
 func All() []Instr {
-	return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb(), ofArch("nvptx64"), ofWASM())
+	return slices.Concat(ofX86(), ofA64(), ofA32(), ofThumb(), ofArch("nvptx64"), ofWASM(), ofRVV())
 }
 
 // ofArch lists those of an architecture. They are made once, since a tuner asks for each schedule
@@ -163,6 +163,8 @@ func ofArch(arch string) []Instr {
 		return ofNV()
 	case "wasm32":
 		return ofWASM()
+	case "riscv64":
+		return ofRVV()
 	}
 	return nil
 }
@@ -178,7 +180,7 @@ var (
 	ofA64 = sync.OnceValue(func() []Instr {
 		c := a64()
 		return slices.Concat(quads("aarch64"), byteLanes(c), productPairs(c), channelProducts(c, 8),
-			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), lookUpRows(),
+			c.lookUps(16, 8, 16, 32, 64), lookUpHalves(), c.lookUpRows(1),
 			c.lookUpWideRows(32), c.lookUpWideRows(64), lookUpHalvesRows(), fmaRows(c, 16, 4),
 			allTables("aarch64"))
 	})
@@ -192,6 +194,9 @@ var (
 		c := wasm()
 		return slices.Concat(quads("wasm32"), xorCountTiles(c), clears(c), sumsOfNeighbours(c), wordProducts(c),
 			c.lookUps(16, 8, 16, 32, 64), allTables("wasm32"))
+	})
+	ofRVV = sync.OnceValue(func() []Instr {
+		return slices.Concat(rvv().lookUps(16, 16, 32, 64, 128), rvv().lookUpRows(2), allTables("riscv64"))
 	})
 	ofNV = sync.OnceValue(func() []Instr {
 		pairs := slices.DeleteFunc(xorCountPairs(), func(i Instr) bool { return i.Arch != nv().arch })
@@ -224,7 +229,7 @@ func For(t targets.Target) map[string]*ir.Func {
 
 // Named is the instruction of that name. ok is false where there is none.
 func Named(name string) (i Instr, ok bool) {
-	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb(), nv(), wasm()} {
+	for _, c := range []cpu{avx512(), avx2(), a64(), a32(), thumb(), nv(), wasm(), rvv()} {
 		if !strings.HasPrefix(name, c.prefix+"_") {
 			continue
 		}

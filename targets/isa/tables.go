@@ -67,20 +67,23 @@ func lookUpHalves() []Instr {
 	return is
 }
 
-// lookUpRows are of LookUpRow in sums of bytes.
-func lookUpRows() []Instr {
+// lookUpRows are of LookUpRow in sums of bytes, with strides up to the given one.
+func (c cpu) lookUpRows(strides int) []Instr {
 	var is []Instr
 	for _, n := range []int{32, 64} {
 		for positions := 1; positions <= 4; positions++ {
 			for _, groups := range []int{8, 12, 16} {
-				i := Instr{Meaning: LookUpRow, Lanes: n, Words: 16, Positions: positions, Groups: groups, Type: ir.U8,
-					Bounded: true}
-				is = append(is, a64().instr(family{
-					"${cpu}_lookup${words}_row_${positions}x${groups}x${lanes}",
-					"out %acc: u8[$positions, $lanes], %t: u8[$positions, $groups, $words], %w: u8[$groups, $lanes]",
-					"g:$groups p:$positions l:$lanes",
-					"%acc[%p, %l] += " + entry("%t[%p, %g, #]", "%w[%g, %l]", i.Words, true),
-				}, i, nil))
+				for stride := 1; stride <= strides; stride++ {
+					i := Instr{Meaning: LookUpRow, Lanes: n, Words: 16, Positions: positions, Groups: groups,
+						Stride: stride, Type: ir.U8, Bounded: true}
+					p := textIf(stride > 1, " * $stride")
+					is = append(is, c.instr(family{
+						"${cpu}_lookup${words}_row_${positions}x${groups}x${lanes}" + textIf(stride > 1, "_s${stride}"),
+						"out %acc: u8[$positions, $lanes], %t: u8[$pixels, $groups, $words], %w: u8[$groups, $lanes]",
+						"g:$groups p:$positions l:$lanes",
+						"%acc[%p, %l] += " + entry("%t[%p"+p+", %g, #]", "%w[%g, %l]", i.Words, true),
+					}, i, values{"pixels": stride*(positions-1) + 1}))
+				}
 			}
 		}
 	}
@@ -199,6 +202,8 @@ func allTables(arch string) []Instr {
 				is = append(is, a32().tables(n, groups, 4, 1, false))
 			case "wasm32":
 				is = append(is, wasm().tables(n, groups, 4, 1, false))
+			case "riscv64":
+				is = append(is, rvv().tables(n, groups, 4, 1, false))
 			case "aarch64":
 				// half an entry does not hold the counts of more planes
 				if is = append(is, a64().tables(n, groups, 4, 1, false)); n <= 2 {

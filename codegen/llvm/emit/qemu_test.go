@@ -48,6 +48,12 @@ func TestChannelProducts(t *testing.T) {
 	}
 }
 
+// TestVectorsOf256: the instructions of RISC-V with vectors of 256 bits. Older versions of qemu end at conversions of vectors.
+func TestVectorsOf256(t *testing.T) {
+	tg := target(t, "bpi-f3")
+	checkARM(t, need.Tool(t, "qemu-riscv64"), tg, instructions(tg))
+}
+
 func testARM(t *testing.T, qemu string, tg targets.Target) {
 	fs := []*ir.Func{xorTile(4, 8, 2, 5), pack(5), padded()}
 	fs = append(fs, floatFuncs(45)...)

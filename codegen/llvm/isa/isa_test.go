@@ -147,6 +147,8 @@ func TestAssembly(t *testing.T) {
 		"avx512_phaddd_":            {"vpaddd", "ymm"},
 		"avx2_phaddd_":              {"vpaddd"},
 		"avx2_maddubs_":             {"vpmaddubsw", "vpmaddwd", "ymm"},
+		"rvv256_lookup16_":          {"vrgather.vv", ", v0.t", "vadd.vv"},
+		"rvv256_tables16_":          {"vle8.v", "vse8.v"},
 		"wasm_lookup16_":            {"i8x16.swizzle", "i8x16.add_sat_u"},
 		"wasm_tables16_":            {"v128.load", "v128.store"},
 		"wasm_xor_cnt_add_":         {"v128.xor", "i8x16.popcnt", "i8x16.add"},

@@ -1,6 +1,10 @@
 package isa
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // resize is the first n lanes of v, behind which others may hold anything.
 func (c *code) resize(v value, lanes, n int) value {
@@ -19,6 +23,8 @@ func lookUp(c *code) {
 		lookUpA32(c)
 	case c.Arch == "x86_64":
 		lookUpX86(c)
+	case c.Arch == "riscv64":
+		lookUpRVV(c)
 	default:
 		table, width := c.load(register, "t", 0, 1), min(16, c.Lanes)
 		c.lookUpRegisters(width, func(w value) value {
@@ -33,6 +39,90 @@ func (c *code) lookUpRegisters(width int, find func(w value) value, add func(old
 	for at := 0; at < c.Lanes; at += width {
 		found := find(c.load(kind, "w", at, 1))
 		c.store(add(c.load(kind, "acc", at, 1), found), "acc", at, 1)
+	}
+}
+
+// lookUpRVV is the function of isa.LookUp and of isa.LookUpRow. vrgather gives 0 for an index past
+// the register. So the half of a register behind a table is 0, and a mask loads the other half. In
+// the shadow of a look-up, in-order cores load operands of the next ones. Addresses of a group are
+// made together, since scalars wait for the vectors before them.
+func lookUpRVV(c *code) {
+	positions, groups, stride, width := max(1, c.Positions), max(1, c.Groups), max(1, c.Stride), min(32, c.Lanes)
+	filters := c.Lanes / width
+	sums := positions * filters
+	turns := min(2, groups) // of registers that groups take
+	weights := func(g, f int) int { return 32 - turns*filters + g%2*filters + f }
+	tables := func(g, p int) int { return weights(0, 0) - turns*positions + g%2*positions + p }
+	found := tables(0, 0) - 1
+	var l listing
+	type read struct {
+		register, operand, at int
+		mask                  string
+	}
+	readsOf := func(g int) []read { // in the order of their use
+		var all []read
+		for s := range sums {
+			p, f := s/filters, s%filters
+			if p == 0 {
+				all = append(all, read{weights(g, f), sums + 1, g*c.Lanes + f*width, ""})
+			}
+			if f == 0 {
+				all = append(all, read{tables(g, p), sums, c.Words * (p*stride*groups + g), ", v0.t"})
+			}
+		}
+		return all
+	}
+	var loads []string
+	load := func() {
+		if len(loads) > 0 {
+			l.line("%s", loads[0])
+			loads = loads[1:]
+		}
+	}
+	address := func(reads []read) {
+		for k, r := range reads {
+			l.line("addi t%d, $%d, %d", k, r.operand, r.at)
+			loads = append(loads, fmt.Sprintf("vle8.v v%d, (t%d)%s", r.register, k, r.mask))
+		}
+	}
+	l.line("vsetvli t6, zero, e8, m1, tu, mu")
+	for k := range turns * positions {
+		l.line("vmv.v.i v%d, 0", tables(0, k))
+	}
+	if width < 32 {
+		l.line("vsetivli zero, %d, e8, m1, tu, mu", width)
+	}
+	first := readsOf(0)
+	for _, r := range first[:2] {
+		l.line("vle8.v v%d, ($%d)%s", r.register, r.operand, r.mask)
+	}
+	address(first[2:])
+	for g := range groups {
+		if g+1 < groups {
+			for len(loads) > 0 {
+				load()
+			}
+			address(readsOf(g + 1))
+		}
+		for s := range sums {
+			l.line("vrgather.vv v%d, v%d, v%d", found, tables(g, s/filters), weights(g, s%filters))
+			load()
+			l.line("vadd.vv $%[1]d, $%[1]d, v%[2]d", s, found)
+			load()
+		}
+	}
+	kind, mask := vector(width, 8), constant("<32 x i1>", 32, func(l int) int { return max(0, 1-l/c.Words) })
+	args := []value{c.pointer("t", 0), c.pointer("w", 0), mask}
+	constraints := strings.Repeat("=&^vr,", sums) + "r,r,^vm"
+	for s := range sums {
+		args = append(args, c.load(kind, "acc", s*width, 1))
+		constraints += fmt.Sprint(",", s)
+	}
+	code := assembly{text: l.text(), constraints: constraints, volatile: true, clobbers: slices.Concat(
+		registerNames("v", found, 32-found), registerNames("x", 5, 3), registerNames("x", 28, 4),
+		[]string{"vl", "vtype", "memory"})}
+	for s, v := range c.asm(code, slices.Repeat([]string{kind}, sums), args...) {
+		c.store(v, "acc", s*width, 1)
 	}
 }
 

@@ -175,6 +175,8 @@ func lookUpRow(c *code) {
 	switch {
 	case c.Arch == "arm":
 		lookUpRowA32(c)
+	case c.Arch == "riscv64":
+		lookUpRVV(c)
 	case c.Halves:
 		b := halvesRow(c)
 		b.order()
