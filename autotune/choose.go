@@ -2,43 +2,53 @@ package autotune
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 
+	"ripc/graph"
+	"ripc/internal/lists"
 	"ripc/ir"
-	"ripc/lower"
 	"ripc/lower/layout"
 )
 
 // choose gives layers other algorithms than they have without a tuner, where that makes the sum of
-// all stages less. programs are the program without a tuner, then one for each algorithm. It
-// descends from each of them: one layer is changed at a time, or all layers that read levels of one
-// form, as long as that helps.
+// all stages less. programs are the program without a tuner, then one for each algorithm. Stages
+// depend on each other by levels, which lie as bytes where all layers that sum them read bytes. So
+// it begins with these programs, and with the algorithm with the cheapest stage of each layer, of
+// those that read bytes, and of the others. Then it changes one layer at a time, or all that read
+// one tensor, as long as that helps.
 func (a *agreement) choose(ctx context.Context, programs []*ir.Program) (map[string]layout.Algorithm, error) {
-	c, err := a.newChooser(ctx, programs)
-	if err != nil {
-		return nil, err
+	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), unknown: map[place]bool{},
+		stages: map[string]map[layout.Algorithm]float64{}, costs: map[string]float64{}}
+	for _, s := range programs[0].Stages {
+		if m, err := a.cheapest(ctx, programs[0], programs[0].FuncByName(s.Func)); err != nil {
+			return nil, err
+		} else if m == nil {
+			c.unknown[placeOf(s)] = true
+		}
 	}
-	var best assignment
-	least := math.Inf(1)
 	for _, p := range programs {
-		at, cost, err := c.descend(ctx, algorithmsOf(p))
+		if _, err := c.learn(ctx, p, algorithmsOf(p)); err != nil {
+			return nil, err
+		}
+	}
+	begin := []assignment{c.cheapestStages(func(layout.Algorithm) bool { return true }),
+		c.cheapestStages(layout.Algorithm.ReadsBytes),
+		c.cheapestStages(func(by layout.Algorithm) bool { return !by.ReadsBytes() })}
+	moves := c.moves()
+	best, least := c.usual, math.Inf(1)
+	for _, at := range append(begin, lists.Map(programs, algorithmsOf)...) {
+		at, cost, err := c.descend(ctx, at, moves)
 		if err != nil {
 			return nil, err
 		}
-		if best == nil || cost < least {
+		if cost < least {
 			best, least = at, cost
 		}
 	}
 	return c.changes(best), nil
-}
-
-// changes are the algorithms that layers do not have without a tuner.
-func (c *chooser) changes(by assignment) assignment {
-	all := maps.Clone(by)
-	maps.DeleteFunc(all, func(layer string, by layout.Algorithm) bool { return by == c.usual[layer] })
-	return all
 }
 
 // assignment is the algorithms of layers.
@@ -54,156 +64,127 @@ func algorithmsOf(p *ir.Program) assignment {
 	return all
 }
 
-// chooser is the choice of algorithms. A stage's cost depends on the algorithms of some layers, and
-// on whether levels lie as bytes, which they do where all layers that sum them read bytes
-// (lower.Coupling).
+// chooser is the choice of algorithms.
 type chooser struct {
 	*agreement
-	coupling *lower.Coupling
-	usual    assignment
-	unknown  map[place]bool // stages without a tuner that were not measured
-	stages   []string
-	costs    map[state]float64 // of programs that were lowered
-	moves    []assignment
-	lowered  int // programs, beside those that it began with
+	usual   assignment
+	unknown map[place]bool // stages without a tuner that were not measured
+	// stages are the costs of layers' stages by algorithm, of the others: the least in any program.
+	stages map[string]map[layout.Algorithm]float64
+	costs  map[string]float64 // of programs, by their assignments
 }
 
-// maxLowerings bounds them: each takes some ten milliseconds.
-const maxLowerings = 64
+// maxLowerings bounds the programs with learned costs: each takes some ten milliseconds.
+const maxLowerings = 80
 
-// state is a stage, by its number, with all that its cost depends on: algorithms, and whether
-// levels lie as bytes.
-type state struct {
-	stage int
-	of    string
+// changes are the algorithms that layers do not have without a tuner.
+func (c *chooser) changes(by assignment) assignment {
+	all := maps.Clone(by)
+	maps.DeleteFunc(all, func(layer string, by layout.Algorithm) bool { return by == c.usual[layer] })
+	return all
 }
 
-func (a *agreement) newChooser(ctx context.Context, programs []*ir.Program) (*chooser, error) {
-	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), unknown: map[place]bool{}, costs: map[state]float64{}}
-	o := a.network.options(nil)
-	var err error
-	if c.coupling, err = lower.Couple(a.network.Graph, o); err != nil {
-		return nil, err
-	}
-	c.stages = slices.Sorted(maps.Keys(c.coupling.Scopes))
-	for _, s := range programs[0].Stages {
-		if m, err := a.cheapest(ctx, programs[0], programs[0].FuncByName(s.Func)); err != nil {
-			return nil, err
-		} else if m == nil {
-			c.unknown[placeOf(s)] = true
+// cheapestStages gives each layer the accepted algorithm with the cheapest stage, if there is one.
+func (c *chooser) cheapestStages(accepts func(layout.Algorithm) bool) assignment {
+	all := maps.Clone(c.usual)
+	for layer, costs := range c.stages {
+		least := math.Inf(1)
+		for _, by := range slices.Sorted(maps.Keys(costs)) {
+			if accepts(by) && costs[by] < least {
+				all[layer], least = by, costs[by]
+			}
 		}
 	}
-	for _, p := range programs {
-		if err := c.learn(ctx, p, algorithmsOf(p)); err != nil {
-			return nil, err
-		}
-	}
-	free := lower.Free(a.network.Graph, o)
-	maps.DeleteFunc(free, func(layer string, _ []layout.Algorithm) bool {
-		return !slices.ContainsFunc(programs[0].Stages, func(s ir.Stage) bool { // it may be part of another stage
-			return s.Name == layer && !c.unknown[placeOf(s)]
-		})
-	})
-	for _, layer := range slices.Sorted(maps.Keys(free)) {
-		for _, by := range free[layer] {
-			c.moves = append(c.moves, assignment{layer: by})
-		}
-	}
-	for _, layers := range c.coupling.Forms {
-		of := map[string][]layout.Algorithm{}
-		for _, l := range layers {
-			of[l] = free[l]
-		}
-		for _, move := range lower.Uniform(of) {
-			c.moves = append(c.moves, move)
-		}
-	}
-	return c, nil
+	return all
 }
 
-// learn notes the costs of the stages of p. by has the algorithms of its layers. A stage that was
-// not measured costs nothing if that is so without a tuner, too.
-func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) error {
-	costs := map[string]float64{}
-	for _, s := range p.Stages {
-		m, err := c.cheapest(ctx, p, p.FuncByName(s.Func))
-		switch {
-		case err != nil:
-			return err
-		case m != nil:
-			costs[s.Name] += m.cost
-		case !c.unknown[placeOf(s)]:
-			costs[s.Name] = math.Inf(1)
+// moves are changes of single layers that read levels which may lie as bytes, and of all that read
+// one tensor of such levels. The stages of other layers depend on their own algorithms alone.
+func (c *chooser) moves() (all []assignment) {
+	g := c.network.Graph
+	readers := map[string][]string{}
+	for _, n := range g.Nodes {
+		if c.stages[n.Name] == nil {
+			continue
+		}
+		if x := g.Value(n.Inputs[0]); x.Bits >= layout.MinBytes || x.View == graph.Bytes {
+			readers[x.Name] = append(readers[x.Name], n.Name)
 		}
 	}
-	for _, st := range c.states(by) {
-		c.costs[st] = costs[c.stages[st.stage]]
+	for _, tensor := range slices.Sorted(maps.Keys(readers)) {
+		for _, by := range layout.Algorithms() {
+			together := assignment{}
+			for _, layer := range readers[tensor] {
+				if _, ok := c.stages[layer][by]; ok {
+					all, together[layer] = append(all, assignment{layer: by}), by
+				}
+			}
+			all = append(all, together)
+		}
 	}
-	return nil
+	return all
 }
 
-// descend makes the moves that help, until none does.
-func (c *chooser) descend(ctx context.Context, at assignment) (assignment, float64, error) {
-	least, err := c.cost(ctx, at, math.Inf(1))
-	for idle := 0; idle < len(c.moves); {
-		for _, move := range c.moves {
+// descend makes the moves that make the cost less, until none does.
+func (c *chooser) descend(ctx context.Context, at assignment, moves []assignment) (assignment, float64, error) {
+	least, err := c.cost(ctx, at)
+	for before := math.Inf(1); err == nil && least < before; {
+		before = least
+		for _, move := range moves {
 			next := maps.Clone(at)
 			maps.Copy(next, move)
-			cost, err := c.cost(ctx, next, least)
+			cost, err := c.cost(ctx, next)
 			if err != nil {
 				return nil, 0, err
 			}
-			if idle++; cost < least {
-				at, least, idle = next, cost, 0
+			if cost < least {
+				at, least = next, cost
 			}
 		}
 	}
 	return at, least, err
 }
 
-// cost is the sum of the costs of all stages that depend on algorithms; +Inf where it is not known
-// to be less than most. The network is lowered where a stage is new.
-func (c *chooser) cost(ctx context.Context, by assignment, most float64) (float64, error) {
-	sum, fresh := 0.0, false
-	for _, st := range c.states(by) {
-		cost, ok := c.costs[st]
-		sum, fresh = sum+cost, fresh || !ok
+// learn returns and notes the cost of p, which has the algorithms of by. A stage that was not
+// measured costs nothing if that is so without a tuner, too.
+func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) (sum float64, err error) {
+	for _, s := range p.Stages {
+		m, err := c.cheapest(ctx, p, p.FuncByName(s.Func))
+		unknown, cost := c.unknown[placeOf(s)], math.Inf(1)
+		switch {
+		case err != nil:
+			return 0, err
+		case m != nil:
+			cost = m.cost
+		case unknown:
+			cost = 0
+		}
+		sum += cost
+		if own, ok := by[s.Name]; ok && !unknown {
+			if c.stages[s.Name] == nil {
+				c.stages[s.Name] = map[layout.Algorithm]float64{}
+			}
+			if known, ok := c.stages[s.Name][own]; !ok || cost < known {
+				c.stages[s.Name][own] = cost
+			}
+		}
 	}
-	if !fresh {
-		return sum, nil
+	c.costs[fmt.Sprint(by)] = sum
+	return sum, nil
+}
+
+// cost is the sum of the costs of all stages by the algorithms of by; +Inf once too many programs
+// were lowered.
+func (c *chooser) cost(ctx context.Context, by assignment) (float64, error) {
+	if cost, ok := c.costs[fmt.Sprint(by)]; ok {
+		return cost, nil
 	}
-	if sum >= most || c.lowered == maxLowerings {
+	if len(c.costs) >= maxLowerings {
 		return math.Inf(1), nil
 	}
-	c.lowered++
 	p, err := c.network.lowered(ctx, c.changes(by))
 	if err != nil {
 		return 0, err
 	}
-	if err := c.learn(ctx, p, by); err != nil {
-		return 0, err
-	}
-	return c.cost(ctx, by, most)
-}
-
-// states are those of all stages.
-func (c *chooser) states(by assignment) []state {
-	bytes := make([]byte, len(c.coupling.Forms))
-	for i, layers := range c.coupling.Forms {
-		if !slices.ContainsFunc(layers, func(l string) bool { return !by[l].ReadsBytes() }) {
-			bytes[i] = 1
-		}
-	}
-	var all []state
-	for i, stage := range c.stages {
-		var of []byte
-		for _, l := range c.coupling.Scopes[stage].Layers {
-			of = append(of, byte(by[l]))
-		}
-		for _, form := range c.coupling.Scopes[stage].Forms {
-			of = append(of, bytes[form])
-		}
-		all = append(all, state{i, string(of)})
-	}
-	return all
+	return c.learn(ctx, p, by)
 }

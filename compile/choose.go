@@ -32,10 +32,11 @@ func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[strin
 // Popcount, their first algorithm.
 func fewerWords(g *graph.Graph, free map[string][]layout.Algorithm) map[string]layout.Choice {
 	choices := map[string]layout.Choice{}
+	pixels, dense := layout.Counted{Bits: layout.WordBits}, layout.Counted{Dense: true, Bits: layout.WordBits}
 	for _, n := range g.Nodes {
 		if by := free[n.Name]; len(by) > 0 && by[0] == layout.Popcount && slices.Contains(by, layout.PopcountDense) {
 			f := n.Attrs.(*graph.FusedConv)
-			if layout.PopcountDense.WordsOfSum(f) < layout.Popcount.WordsOfSum(f) {
+			if dense.WordsOfSum(f) < pixels.WordsOfSum(f) {
 				choices[n.Name] = layout.Choice{Algorithm: layout.PopcountDense, Why: layout.Usual}
 			}
 		}

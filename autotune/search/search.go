@@ -343,8 +343,8 @@ func (x *Search) learn(ctx context.Context) (*costmodel.Model, error) {
 			samples[i].Label = float32(worst + 1)
 		}
 	}
-	return x.library.Train(ctx, samples, costmodel.Options{Objective: costmodel.Squared, Labels: true,
-		Names: features.Names(), Rounds: 60, Depth: 3, Rate: 0.2})
+	return x.library.Train(ctx, samples, costmodel.Options{Names: features.Names(), Rounds: 60,
+		Depth: 3, Rate: 0.2})
 }
 
 // scores are the logarithms of corrected predictions.

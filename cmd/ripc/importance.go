@@ -68,7 +68,7 @@ func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Mo
 		return nil, err
 	}
 	names, samples := knobsOf(s)
-	m, err := library.Train(ctx, samples, costmodel.Defaults(names))
+	m, err := library.Train(ctx, samples, costmodel.Options{Names: names, Rounds: 60, Depth: 5, Rate: 0.2})
 	if is[*costmodel.SamplesError](err) || err == nil && len(m.Importance()) == 0 {
 		return nil, usagef("%s: its records do not tell which knobs matter: give more candidates of a kernel (ripc "+
 			"tune)", path)
@@ -77,7 +77,7 @@ func learnKnobs(ctx context.Context, path string, s *records.Set) (*costmodel.Mo
 }
 
 // knobsOf returns samples for a cost model. Features are the strategies and all knobs in the
-// records. The costs of one task on one kind of machine are a group.
+// records. A label is how slow a candidate is beside the best of its task on its kind of machine.
 func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
 	columns := map[string]int{}
 	values := func(c records.Candidate) map[string]int {
@@ -94,9 +94,10 @@ func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
 	for i, name := range names {
 		columns[name] = i
 	}
-	for i, t := range s.Tasks() {
-		for j, class := range s.Classes(t) {
-			for _, r := range s.Ranked(t, class) {
+	for _, t := range s.Tasks() {
+		for _, class := range s.Classes(t) {
+			ranked := s.Ranked(t, class)
+			for _, r := range ranked {
 				row := make([]float32, len(names))
 				for k := range row {
 					row[k] = float32(math.NaN()) // a knob that the strategy does not have
@@ -104,8 +105,8 @@ func knobsOf(s *records.Set) (names []string, samples []costmodel.Sample) {
 				for name, v := range values(r.Candidate) {
 					row[columns[name]] = float32(v)
 				}
-				samples = append(samples, costmodel.Sample{Features: row, Cost: r.Result.Cost,
-					Group: fmt.Sprintf("%d of task %d", j, i)})
+				samples = append(samples, costmodel.Sample{Features: row,
+					Label: float32(math.Log(r.Result.Cost / ranked[0].Result.Cost))})
 			}
 		}
 	}

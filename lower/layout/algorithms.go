@@ -18,11 +18,8 @@ const (
 	// Popcount counts the bits in which words of activations and weights differ, one pair of planes
 	// after the other.
 	Popcount Algorithm = iota
-	// PopcountDense, PopcountLanes and PopcountDenseLanes are Popcount of other words than those of
-	// the input; see Window.
+	// PopcountDense is Popcount of other words than those of the input; see Counted.
 	PopcountDense
-	PopcountLanes
-	PopcountDenseLanes
 	// Float adds up products in f32: of real numbers, or of integers with sums that f32 holds
 	// exactly.
 	Float
@@ -46,10 +43,10 @@ const (
 
 // algorithm describes an Algorithm.
 type algorithm struct {
-	name    string
-	counted Counted // of no bits where it counts no words
-	group   int     // channels of a table's group; 0 without tables
-	reach   Reach
+	name   string
+	counts bool // words
+	group  int  // channels of a table's group; 0 without tables
+	reach  Reach
 	// layOut lays f out for target t, a layer over x of shape [B, H, W, C].
 	layOut func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation
 	// lacks says why it does not give exactly the sums of f, a layer over x of shape [B, H, W, C];
@@ -61,10 +58,8 @@ type algorithm struct {
 // first.
 func algorithms() []algorithm {
 	return []algorithm{
-		Popcount:           Counted{Pixels, WordBits}.algorithm(),
-		PopcountDense:      Counted{Dense, WordBits}.algorithm(),
-		PopcountLanes:      Counted{Lanes, WordBits}.algorithm(),
-		PopcountDenseLanes: Counted{DenseLanes, WordBits}.algorithm(),
+		Popcount:      Counted{Bits: WordBits}.algorithm(),
+		PopcountDense: Counted{Dense: true, Bits: WordBits}.algorithm(),
 		Float: {name: "float", lacks: func(f *graph.FusedConv, x *graph.Value) string {
 			if !x.Encoded() || Exact(f) {
 				return ""
@@ -79,8 +74,8 @@ func algorithms() []algorithm {
 			}},
 		Table4:          tables(4, OnePosition),
 		Table6:          tables(6, OnePosition),
-		PopcountDense8:  Counted{Dense, 8}.algorithm(),
-		PopcountDense16: Counted{Dense, 16}.algorithm(),
+		PopcountDense8:  Counted{Dense: true, Bits: 8}.algorithm(),
+		PopcountDense16: Counted{Dense: true, Bits: 16}.algorithm(),
 		Table4Halves:    tables(4, BothHalves),
 		Table6Across:    tables(6, Across),
 		Table8Across:    tables(8, Across),
@@ -129,6 +124,9 @@ func (a Algorithm) String() string { return algorithmTexts().Name(a) }
 
 // ParseAlgorithm is the inverse of Algorithm.String.
 func ParseAlgorithm(text string) (Algorithm, error) { return algorithmTexts().Parse(text) }
+
+// Counts reports whether a counts words.
+func (a Algorithm) Counts() bool { return algorithms()[a].counts }
 
 // LooksUp reports whether a looks up counts of groups of channels.
 func (a Algorithm) LooksUp() bool { return algorithms()[a].group > 0 }

@@ -32,7 +32,6 @@ type Counts struct {
 	// Clamped says that a masked read outside the image reads the nearest row inside, without a
 	// branch: in-order cores wait for branches.
 	Clamped bool
-	Lanes   *LaneWords // how Lanes and DenseLanes gather the input's words
 	// Rest is the number of trailing bits of a window's word that popcount skips. Their value
 	// selects a row of thresholds (Line.Chosen).
 	Rest int
@@ -96,9 +95,6 @@ func newCounts(f *graph.FusedConv, x *graph.Value, w Counted, t targets.Target) 
 	c.Parts = w.inParts(f, x, t)
 	if c.Rest = w.residualBits(f, x); c.Rest > 0 {
 		c.Words--
-	}
-	if w.Window == Lanes || w.Window == DenseLanes {
-		c.Lanes = laneWords(f)
 	}
 	c.pack(f, x.Enc == ir.BipolarInv && !c.Ones)
 	if f.Pad.Any() {
@@ -405,7 +401,7 @@ func (c *Counts) correction(f *graph.FusedConv, x *graph.Value) *Correction {
 // words with those as parts.
 func (c *Counts) GatheredWords() Counted {
 	if c.Parts {
-		return Counted{c.Counted.Window, WordBits}
+		return Counted{Dense: c.Counted.Dense, Bits: WordBits}
 	}
 	return c.Counted
 }

@@ -128,7 +128,7 @@ func lacksAcross(f *graph.FusedConv, _ *graph.Value, _ int) string {
 // newTables cuts the words of f, a layer over x with one plane of weights, into groups of `bits`
 // channels, for target m.
 func newTables(f *graph.FusedConv, x *graph.Value, bits int, reach Reach, m targets.Target) *Tables {
-	c := newCounts(f, x, Counted{Pixels, WordBits}, m)
+	c := newCounts(f, x, Counted{Bits: WordBits}, m)
 	t := &Tables{Counts: c, Bits: bits, Groups: groupsOf(f.In, bits), Most: bits * (1<<c.Planes - 1),
 		Halves: reach == BothHalves}
 	if reach == Across {

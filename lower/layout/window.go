@@ -5,48 +5,31 @@ import (
 	"math"
 
 	"ripc/graph"
-	"ripc/internal/enum"
 	"ripc/targets"
 )
 
-// Window is the kind of 32-bit words that represent a window; a filter reads KH*KW pixels of
-// GroupIn channels.
-type Window uint8
-
-const (
-	// Pixels: the words of the window's pixels as they lie in memory; a group of channels has whole
-	// words.
-	Pixels Window = iota
-	// Dense: words that are made for each position of the output and shared by the filters of a
-	// group, in which the window's bits lie one behind the other; whole words of pixels, of layers
-	// without groups, come first.
-	Dense
-	// Lanes: words that are made for each pixel and filter, and begin with the first channel of the
-	// filter's group.
-	Lanes
-	// DenseLanes: words of Lanes, of several pixels each, that are made for each position of the
-	// output and filter.
-	DenseLanes
-)
-
-var windows = enum.Of[Window]("window", "", "dense", "lanes", "dense_lanes")
-
-// String names w; Pixels is the default in names of Funcs.
-func (w Window) String() string { return windows.Name(w) }
-
-// Counted is the kind of words that an algorithm counts, and their width. Words of Dense may be
-// narrower than WordBits, so that few bits fill them; a vector then holds more filters.
+// Counted is the kind of words that represent a window; a filter reads KH*KW pixels of GroupIn
+// channels.
 type Counted struct {
-	Window Window
-	Bits   int
+	// Dense says that words are made for each position of the output and shared by the filters of
+	// a group. The window's bits lie in them one behind the other; whole words of pixels, of layers
+	// without groups, come first. Else words are those of the window's pixels as they lie in
+	// memory, and a group of channels has whole words.
+	Dense bool
+	// Bits is WordBits, or less of Dense words, so that few bits fill them; a vector then holds
+	// more filters.
+	Bits int
 }
 
-// String names c in names of Funcs.
-func (c Counted) String() string {
-	if c.Bits == WordBits {
-		return c.Window.String()
+// Suffix is the end of the names of algorithms and Funcs that count words of c.
+func (c Counted) Suffix() string {
+	switch {
+	case !c.Dense:
+		return ""
+	case c.narrow():
+		return fmt.Sprintf("_dense%d", c.Bits)
 	}
-	return fmt.Sprintf("%s%d", c.Window, c.Bits)
+	return "_dense"
 }
 
 // narrow says that c's words have fewer bits than those of pixels.
@@ -54,39 +37,29 @@ func (c Counted) narrow() bool { return c.Bits < WordBits }
 
 // algorithm is the row of the algorithm that counts words of c.
 func (c Counted) algorithm() algorithm {
-	name := "popcount"
-	if c.Window != Pixels {
-		name += "_" + c.String()
-	}
-	layOut := func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
-		k := newCounts(f, x, c, t)
-		k.Rowwise = c.rowwise(f, t)
-		return k
-	}
-	return algorithm{name: name, counted: c, lacks: c.lacks, layOut: layOut}
+	return algorithm{name: "popcount" + c.Suffix(), counts: true, lacks: c.lacks,
+		layOut: func(f *graph.FusedConv, x *graph.Value, t targets.Target) Accumulation {
+			k := newCounts(f, x, c, t)
+			k.Rowwise = c.rowwise(f, t)
+			return k
+		}}
 }
 
-// countedWords returns the words that a counts; none, of 0 bits, if it counts no words.
-func (a Algorithm) countedWords() Counted { return algorithms()[a].counted }
-
-// Counts reports whether algorithm a counts words.
-func (a Algorithm) Counts() bool { return a.countedWords().Bits > 0 }
-
-// WordsOfSum returns the number of words that a counts for a sum of f, of each plane.
-func (a Algorithm) WordsOfSum(f *graph.FusedConv) int {
-	rows, cols, words := a.countedWords().extent(f)
+// WordsOfSum returns the number of words that are counted for a sum of f, of each plane.
+func (c Counted) WordsOfSum(f *graph.FusedConv) int {
+	rows, cols, words := c.extent(f)
 	return rows * cols * words
 }
 
 // lacks says why the sums of f over x are no counts of words of c; "" where they are.
 func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
-	w, in, taps, grouped := c.Window, f.GroupIn(), f.KH*f.KW, f.GroupCount() > 1
+	in, taps, grouped := f.GroupIn(), f.KH*f.KW, f.GroupCount() > 1
 	switch {
 	case !x.Encoded():
 		return realNumbers
 	case f.SumBound() > math.MaxInt32, corrected(f) && f.SumBound() > math.MaxInt32/2:
 		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", f.SumBound())
-	case w == Pixels && grouped && in%WordBits != 0:
+	case !c.Dense && grouped && in%WordBits != 0:
 		return "its groups do not have words of their own"
 	case c.narrow() && len(cutOf(f).coefs) > 1:
 		return fmt.Sprintf("its weights have %d planes", len(cutOf(f).coefs))
@@ -96,20 +69,14 @@ func (c Counted) lacks(f *graph.FusedConv, x *graph.Value) string {
 		return "its weights are 0 and 1"
 	case c.narrow() && c.maxPlaneCount(f, x.Bits) >= 1<<c.Bits-1:
 		return fmt.Sprintf("its counts may reach %d, more than %d bits hold", c.maxPlaneCount(f, x.Bits), c.Bits)
-	case c.Bits == 16 && Counted{w, 8}.lacks(f, x) == "":
+	case c.Bits == 16 && Counted{Dense: true, Bits: 8}.lacks(f, x) == "":
 		return "8 bits hold its counts"
-	case w == Dense && !c.narrow() && in%WordBits == 0:
+	case c.Dense && !c.narrow() && in%WordBits == 0:
 		return "its channels fill words"
-	case w == Dense && !c.narrow() && taps == 1 && !grouped:
+	case c.Dense && !c.narrow() && taps == 1 && !grouped:
 		return "its windows are single pixels"
-	case w == Dense && (c.pieces(f) > maxPieces || (!grouped || f.Pool != nil) && c.pieces(f) > fewPieces):
+	case c.Dense && (c.pieces(f) > maxPieces || (!grouped || f.Pool != nil) && c.pieces(f) > fewPieces):
 		return tooMuchCode
-	case (w == Lanes || w == DenseLanes) && !grouped:
-		return "it has no groups"
-	case w == Lanes && (in%WordBits == 0 || Exact(f)) && lanesOf(f).Sources > maxSources:
-		return tooMuchCode
-	case w == DenseLanes && (2*in > WordBits || taps == 1):
-		return "a word does not hold the channels of two pixels"
 	case c.largest(f, x.Bits) > math.MaxInt32:
 		return fmt.Sprintf("its counts may reach %d, more than 32 bits hold", c.largest(f, x.Bits))
 	}
@@ -124,8 +91,7 @@ func corrected(f *graph.FusedConv) bool {
 
 // maxPlaneCount returns the largest count of planes of the input by the words.
 func (c Counted) maxPlaneCount(f *graph.FusedConv, planes int) int {
-	rows, cols, words := c.extent(f)
-	return min(rows*cols*words*c.Bits, math.MaxInt32) * (1<<planes - 1)
+	return min(c.WordsOfSum(f)*c.Bits, math.MaxInt32) * (1<<planes - 1)
 }
 
 // largest returns the largest count of all planes by interval analysis, which gives each plane of
@@ -143,7 +109,7 @@ func (c Counted) largest(f *graph.FusedConv, planes int) int64 {
 // read neighbours or every other pixel. 32-bit words without columns are contiguous for a position,
 // unless t broadcasts loads.
 func (c Counted) rowwise(f *graph.FusedConv, t targets.Target) bool {
-	return c.Window == Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.BroadcastLoads() || c.Columns(f))
+	return c.Dense && Words(f.In) == 1 && f.SW <= 2 && (c.narrow() || t.BroadcastLoads() || c.Columns(f))
 }
 
 // OnePixel says that windows of f are pixels as they lie in memory.
@@ -152,7 +118,7 @@ func OnePixel(f *graph.FusedConv) bool { return f.KH*f.KW == 1 && !f.Pad.Any() }
 // parted says that words of c are parts of one word that has all bits of a window, or, where
 // windows are pixels, of the input's.
 func (c Counted) parted(f *graph.FusedConv) bool {
-	return c.Window == Dense && c.narrow() && f.GroupCount() == 1 && f.Products() <= WordBits
+	return c.Dense && c.narrow() && f.GroupCount() == 1 && f.Products() <= WordBits
 }
 
 // inParts reports whether t reads parts of words. In-order cores wait for the instructions that cut
@@ -183,7 +149,7 @@ func (c Counted) residualBits(f *graph.FusedConv, x *graph.Value) int {
 // WholeWords is how many words of each pixel of the window are words of Dense as they lie in
 // memory.
 func (c Counted) WholeWords(f *graph.FusedConv) int {
-	if c.Window != Dense || c.narrow() || f.GroupCount() > 1 {
+	if !c.Dense || c.narrow() || f.GroupCount() > 1 {
 		return 0
 	}
 	return f.In / WordBits
@@ -214,11 +180,6 @@ const (
 	fewPieces = 128
 )
 
-// maxSources bounds the words that one of Lanes is made of, which have code of their own for each
-// length of vectors: of layers that words of pixels or floats give the sums of as well, and for
-// less.
-const maxSources = 64
-
 const tooMuchCode = "it would take too much code"
 
 // Columns says that words of Dense are made of words of columns: of the bits of KH pixels that
@@ -226,7 +187,7 @@ const tooMuchCode = "it would take too much code"
 // KW parts and not of KH*KW, and of those of neighbouring columns, where steps of 2 take each other
 // one.
 func (c Counted) Columns(f *graph.FusedConv) bool {
-	return c.Window == Dense && f.GroupCount() == 1 && f.KH > 1 && f.KW > f.SW && f.KH*f.In <= WordBits
+	return c.Dense && f.GroupCount() == 1 && f.KH > 1 && f.KW > f.SW && f.KH*f.In <= WordBits
 }
 
 // parts is of how many parts of a window the words of Dense are made, pixels or columns, and of how
@@ -288,60 +249,12 @@ func shifted(w uint32, by int) uint32 {
 	return w << by
 }
 
-// LaneWords says how the words of Lanes are gathered. Word j of filter o takes the bits Masks[j, u,
-// o] of words LaneBase(o)+u of the pixel, with u from 0 to Sources-1. Then it is rotated right by
-// Rotate[o].
-type LaneWords struct {
-	Words, Sources int
-	Masks          []uint32 // [Words, Sources, Out]
-	Rotate         []uint32 // [Out]
-}
-
-// LaneBase is the first word of a pixel that the 32 filters of o's output word read.
-func LaneBase(f *graph.FusedConv, o int) int {
-	return o / WordBits * WordBits / f.GroupOut() * f.GroupIn() / WordBits
-}
-
-// lanesOf returns LaneWords without the parts that differ by filter.
-func lanesOf(f *graph.FusedConv) *LaneWords {
-	in := f.GroupIn()
-	l := &LaneWords{Words: Words(in)}
-	for o := range f.Out {
-		l.Sources = max(l.Sources, ((o/f.GroupOut()+1)*in-1)/WordBits-LaneBase(f, o)+1)
-	}
-	return l
-}
-
-func laneWords(f *graph.FusedConv) *LaneWords {
-	in, l := f.GroupIn(), lanesOf(f)
-	l.Rotate = make([]uint32, f.Out)
-	for o := range f.Out {
-		l.Rotate[o] = uint32(o / f.GroupOut() * in % WordBits)
-	}
-	l.Masks = make([]uint32, l.Words*l.Sources*f.Out)
-	for o := range f.Out {
-		for ch := range in {
-			bit := o/f.GroupOut()*in + ch
-			u := bit/WordBits - LaneBase(f, o)
-			l.Masks[(ch/WordBits*l.Sources+u)*f.Out+o] |= 1 << (bit % WordBits)
-		}
-	}
-	return l
-}
-
-// PixelsPerWord is the number of pixels that a word of DenseLanes holds bits of.
-func PixelsPerWord(f *graph.FusedConv) int { return min(WordBits/f.GroupIn(), f.KH*f.KW) }
-
 // extent returns the size of f's reduction: rows and columns of pixels, and words of each.
 func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
-	switch c.Window {
-	case Dense:
+	if c.Dense {
 		whole := c.WholeWords(f)
 		return 1, 1, taps*whole + ceilDiv(taps*(in-whole*WordBits), c.Bits)
-	case DenseLanes:
-		n := PixelsPerWord(f)
-		return 1, 1, ceilDiv(taps, n)
 	}
 	return f.KH, f.KW, Words(in)
 }
@@ -351,17 +264,14 @@ func (c Counted) extent(f *graph.FusedConv) (rows, cols, words int) {
 func (c Counted) place(f *graph.FusedConv, tap, ch int) (word, bit int) {
 	taps, in := f.KH*f.KW, f.GroupIn()
 	switch whole := c.WholeWords(f); {
-	case c.Window == Dense && ch < whole*WordBits:
+	case c.Dense && ch < whole*WordBits:
 		return tap*whole + ch/WordBits, ch % WordBits
-	case c.Window == Dense:
+	case c.Dense:
 		if c.Columns(f) {
 			tap = tap%f.KW*f.KH + tap/f.KW
 		}
 		i := tap*(in-whole*WordBits) + ch - whole*WordBits
 		return taps*whole + i/c.Bits, i % c.Bits
-	case c.Window == DenseLanes:
-		n := PixelsPerWord(f)
-		return tap / n, tap%n*in + ch
 	}
 	return tap*Words(in) + ch/WordBits, ch % WordBits
 }

@@ -2,35 +2,12 @@ package layout
 
 import (
 	"math/bits"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"ripc/graph"
-	"ripc/graph/scalar"
-	"ripc/ir"
 )
-
-// TestSources: words of lanes are made of few words of a pixel, but where nothing else gives the
-// sums.
-func TestSources(t *testing.T) {
-	for _, c := range []struct {
-		in, out, groups int
-		applies         bool
-	}{
-		{4096, 100, 2, false}, // 128 words for the filters of the second block
-		{3200, 32, 32, false},
-		{1024, 64, 32, true},
-	} {
-		f := &graph.FusedConv{KH: 3, KW: 2, SH: 1, SW: 1, In: c.in, Out: c.out, Groups: c.groups, X: graph.Integers{Max: 1, Step: 1}, W: graph.Integers{Min: -1, Max: 1, Step: 2}}
-		x := graph.Value{Shape: []int{1, 9, 9, c.in}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}
-		all := Applying(f, &x)
-		if got := slices.Contains(all, PopcountLanes); got != c.applies || len(all) == 0 {
-			t.Errorf("%d channels, %d filters, %d groups: lanes apply: %v, of %v", c.in, c.out, c.groups, got, all)
-		}
-	}
-}
 
 // TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and
 // none of other groups.
@@ -40,7 +17,7 @@ func TestPieces(t *testing.T) {
 		f := &graph.FusedConv{KH: rapid.IntRange(1, 3).Draw(t, "kh"), KW: rapid.IntRange(1, 3).Draw(t, "kw"), Groups: g, Out: g}
 		f.SW = rapid.IntRange(1, 3).Draw(t, "stride")
 		f.In = g * rapid.IntRange(1, 70).Draw(t, "channels")
-		c := Counted{Dense, rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
+		c := Counted{true, rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
 		pieces, taps := c.Pieces(f), f.KH*f.KW
 		_, _, words := c.extent(f)
 		whole := taps * c.WholeWords(f)

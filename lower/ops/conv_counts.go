@@ -23,10 +23,7 @@ func newCounting(c *conv, k *layout.Counts) *counting {
 }
 
 func (c *counting) name(size string) string {
-	if c.k.Counted.Window != layout.Pixels {
-		size += "_" + c.k.Counted.String()
-	}
-	return fmt.Sprintf("bconv2d_a%dw%d_%s", c.k.Planes, len(c.k.Coefs), size)
+	return fmt.Sprintf("bconv2d_a%dw%d_%s%s", c.k.Planes, len(c.k.Coefs), size, c.k.Counted.Suffix())
 }
 
 // sumType is the narrowest type that holds the accumulators of narrow words and one more, with

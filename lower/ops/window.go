@@ -11,21 +11,13 @@ import (
 // windowWords returns the buffer of the counted words, repacked from x where the algorithm needs
 // it.
 func (c *counting) windowWords(x ir.Buffer) ir.Buffer {
-	switch c.k.Counted.Window {
-	case layout.Dense:
-		switch {
-		case c.k.Counted.Columns(c.FusedConv):
-			return c.denseWords(c.columnWords(x))
-		case c.k.Parts && layout.OnePixel(c.FusedConv):
-			return c.padInput(x)
-		}
-		return c.denseWords(c.padInput(x))
-	case layout.Lanes:
-		return c.laneWords(c.padInput(x))
-	case layout.DenseLanes:
-		return c.denseLanes(c.laneWords(c.padInput(x)))
+	switch counted := c.k.Counted; {
+	case !counted.Dense, c.k.Parts && layout.OnePixel(c.FusedConv):
+		return c.padInput(x)
+	case counted.Columns(c.FusedConv):
+		return c.denseWords(c.columnWords(x))
 	}
-	return c.padInput(x)
+	return c.denseWords(c.padInput(x))
 }
 
 // residualRow returns the number in the residual bits (layout.Counts.Rest) of the window at i, [b,
@@ -54,12 +46,8 @@ func (c *counting) windowWord(n ir.Expr, i []ir.Expr, kh, kw, k ir.Expr) ir.Expr
 	case c.k.Parts:
 		return ir.CastTo(wordType(counted), ir.Bin(ir.Shr, c.wholeWindow(n, i),
 			ir.CastTo(ir.U32, mul(k, ir.Int(counted.Bits)))))
-	case counted.Window == layout.Dense:
+	case counted.Dense:
 		return ir.At(c.words, append([]ir.Expr{n, i[0], i[1]}, c.denseWord(i[2], c.ofGroup(i[3], c.k.Words, k))...)...)
-	case counted.Window == layout.Lanes:
-		return ir.At(c.words, n, i[0], h, w, k, i[3])
-	case counted.Window == layout.DenseLanes:
-		return ir.At(c.words, n, i[0], i[1], i[2], k, i[3])
 	}
 	return ir.At(c.words, n, i[0], h, w, c.ofGroup(i[3], c.k.Words, k))
 }
@@ -204,53 +192,4 @@ func orExpr(a, b ir.Expr) ir.Expr {
 		return b
 	}
 	return ir.Bin(ir.Or, a, b)
-}
-
-// laneWords adds the words of layout.Lanes.
-func (c *counting) laneWords(x ir.Buffer) ir.Buffer {
-	l := c.k.Lanes
-	y := allocBuffer(ir.RolePad, "xl", ir.U32, append(slices.Clone(x.Shape[:4]), l.Words, c.o)...)
-	ls := loops("xl.", append(overAll(y.Shape[:5]), loop(ir.Channel, "o", c.o))...)
-	i := vars(ls)
-	o := i[5]
-	base := ir.Expr(ir.Bin(ir.Div, o, ir.Int(WordBits))) // as layout.LaneBase has it
-	base = ir.Bin(ir.Div, mul(base, ir.Int(WordBits)), ir.Int(c.GroupOut()))
-	base = ir.Bin(ir.Div, mul(base, ir.Int(c.GroupIn())), ir.Int(WordBits))
-	masks := constant(c.conv, "lm", ir.U32, l.Masks, 0, l.Words, l.Sources)
-	var v ir.Expr
-	for u := range l.Sources {
-		q := ir.Bin(ir.Min, add(base, ir.Int(u)), ir.Int(Words(c.In)-1))
-		v = orExpr(v, ir.Bin(ir.And, ir.At(x, i[0], i[1], i[2], i[3], q), ir.At(masks, i[4], ir.Int(u), o)))
-	}
-	if slices.ContainsFunc(l.Rotate, func(r uint32) bool { return r != 0 }) {
-		r := ir.At(constant(c.conv, "lr", ir.U32, l.Rotate, 0), o)
-		low := ir.Const(ir.U32, WordBits-1)
-		left := ir.Bin(ir.And, ir.Bin(ir.Sub, ir.Const(ir.U32, WordBits), r), low)
-		v = ir.Bin(ir.Or, ir.Bin(ir.Shr, v, ir.Bin(ir.And, r, low)), ir.Bin(ir.Shl, v, left))
-	}
-	c.fill(y, ls, set(y, v, i...))
-	return y
-}
-
-// denseLanes adds the words of layout.DenseLanes from those of layout.Lanes.
-func (c *counting) denseLanes(x ir.Buffer) ir.Buffer {
-	y := allocBuffer(ir.RolePad, "xd", ir.U32, c.k.Planes, c.batch, c.oh, c.ow, c.k.Words, c.o)
-	ls := loops("xd.", append(overAll(y.Shape)[:4:4], loop(ir.Channel, "o", c.o))...)
-	i := vars(ls)
-	n, taps := layout.PixelsPerWord(c.FusedConv), c.KH*c.KW
-	var body []ir.Stmt
-	for q := range c.k.Words {
-		var v ir.Expr
-		for tap := q * n; tap < min(taps, (q+1)*n); tap++ {
-			h, w := c.pixel(i[2], i[3], ir.Int(tap/c.KW), ir.Int(tap%c.KW))
-			part := ir.Expr(ir.At(x, i[0], i[1], h, w, ir.Int(0), i[4]))
-			if by := tap % n * c.GroupIn(); by > 0 {
-				part = ir.Bin(ir.Shl, part, ir.Const(ir.U32, int64(by)))
-			}
-			v = orExpr(v, part)
-		}
-		body = append(body, set(y, v, i[0], i[1], i[2], i[3], ir.Int(q), i[4]))
-	}
-	c.fill(y, ls, ir.Seq(body...))
-	return y
 }

@@ -21,38 +21,22 @@ const threads = 1
 // missing marks features that a sample does not have.
 func missing() float32 { return float32(math.NaN()) }
 
-// Objective is the training objective of a model.
-type Objective string
+// objective is the loss that training minimizes, by XGBoost's name: of the squares of differences
+// from labels.
+const objective = "reg:squarederror"
 
-// The objectives, by XGBoost's names.
-const (
-	// Rank learns which of two candidates of a group is the better one.
-	Rank Objective = "rank:pairwise"
-	// Squared learns the score itself.
-	Squared Objective = "reg:squarederror"
-)
-
-// Sample is a candidate that was measured.
+// Sample is a candidate that a model learns.
 type Sample struct {
 	Features []float32 // NaN: the sample does not have the feature
-	// Cost was measured, in any unit that all samples of the group share. 0 means failure, which
-	// ranks last.
-	Cost  float64
-	Label float32 // the value to learn, where Options.Labels says so
-	// Group names the task. Costs are comparable within a group only.
-	Group string
+	Label    float32   // the value to predict
 }
 
 // Options say how a model is trained.
 type Options struct {
-	Objective Objective
-	Names     []string // of the features, in order
-	Rounds    int      // trees
-	Depth     int      // of a tree
-	Rate      float64  // learning rate
-	// Labels says that each sample's Label is learned, in place of a score by its Cost. The
-	// objective is Squared.
-	Labels bool
+	Names  []string // of the features, in order
+	Rounds int      // trees
+	Depth  int      // of a tree
+	Rate   float64  // learning rate
 	// Subsample and Columns are the shares of samples and of features that a tree is made of, 0 for
 	// all. Least is the weight of a leaf's samples, 0 for 1. Bins are those into which a feature's
 	// values are sorted, 0 for 256.
@@ -60,18 +44,12 @@ type Options struct {
 	Least, Bins        int
 }
 
-// Defaults are the options for features of the given names.
-func Defaults(names []string) Options {
-	return Options{Objective: Rank, Names: names, Rounds: 60, Depth: 5, Rate: 0.2}
-}
-
-// Model predicts scores. It never changes and may be used from several goroutines.
+// Model predicts labels. It never changes and may be used from several goroutines.
 type Model struct {
-	objective Objective
-	names     []string
-	constant  float32
-	trees     []tree
-	forest    *leaves.Ensemble
+	names    []string
+	constant float32
+	trees    []tree
+	forest   *leaves.Ensemble
 }
 
 // Train makes a model of samples. It fails with *SamplesError if they are not valid, with
@@ -88,16 +66,16 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 		return nil, err
 	}
 	columns := informativeFeatures(samples, len(o.Names))
-	d := newData(samples, columns, o.Labels)
-	constant := float32(0)
-	if o.Objective == Squared {
-		constant = mean(d.scores)
+	var features, labels []float32
+	for _, sample := range samples {
+		for _, f := range columns {
+			features = append(features, sample.Features[f])
+		}
+		labels = append(labels, sample.Label)
 	}
-	x := s.matrix(d.features, len(samples))
-	s.floats(x, "label", d.scores)
-	if o.Objective == Rank {
-		s.groups(x, d.sizes)
-	}
+	constant := mean(labels)
+	x := s.matrix(features, len(samples))
+	s.floats(x, "label", labels)
 	s.boost(o.params(constant))
 	for i := range o.Rounds {
 		if err := ctx.Err(); err != nil {
@@ -120,7 +98,7 @@ func train(ctx context.Context, s *session, samples []Sample, o Options) (*Model
 			}
 		}
 	}
-	return newModel(o.Objective, o.Names, constant, trees)
+	return newModel(o.Names, constant, trees)
 }
 
 // check fails with *SamplesError if the options or the samples are not valid.
@@ -128,19 +106,15 @@ func (o Options) check(samples []Sample) error {
 	switch {
 	case len(samples) == 0:
 		return &SamplesError{"no samples"}
-	case o.Objective != Rank && o.Objective != Squared:
-		return &SamplesError{fmt.Sprintf("no objective %q", o.Objective)}
 	case len(o.Names) == 0 || o.Rounds < 1 || o.Depth < 1 || !(o.Rate > 0):
 		return &SamplesError{"no features, rounds, depth or rate"}
-	case o.Labels && o.Objective != Squared:
-		return &SamplesError{"labels are learned by the objective " + string(Squared)}
 	}
 	for i, s := range samples {
 		if len(s.Features) != len(o.Names) {
 			return &SamplesError{fmt.Sprintf("sample %d has %d features of %d", i, len(s.Features), len(o.Names))}
 		}
-		if !(s.Cost >= 0) || math.IsInf(s.Cost, 0) {
-			return &SamplesError{fmt.Sprintf("sample %d costs %v", i, s.Cost)}
+		if label := float64(s.Label); math.IsNaN(label) || math.IsInf(label, 0) {
+			return &SamplesError{fmt.Sprintf("sample %d has the label %v", i, label)}
 		}
 		for _, v := range s.Features {
 			if math.IsInf(float64(v), 0) {
@@ -156,7 +130,7 @@ func (o Options) check(samples []Sample) error {
 func (o Options) params(constant float32) [][2]string {
 	return [][2]string{
 		{"verbosity", "0"}, {"nthread", strconv.Itoa(threads)}, {"tree_method", "hist"}, {"booster", "gbtree"},
-		{"objective", string(o.Objective)}, {"base_score", strconv.FormatFloat(float64(constant), 'g', -1, 32)},
+		{"objective", objective}, {"base_score", strconv.FormatFloat(float64(constant), 'g', -1, 32)},
 		{"max_depth", strconv.Itoa(o.Depth)}, {"eta", strconv.FormatFloat(o.Rate, 'g', -1, 64)},
 		{"seed", "0"}, {"min_child_weight", strconv.Itoa(cmp.Or(o.Least, 1))},
 		{"lambda", "1"}, {"max_bin", strconv.Itoa(cmp.Or(o.Bins, 256))},
@@ -166,13 +140,6 @@ func (o Options) params(constant float32) [][2]string {
 
 // share is x as XGBoost reads it, 1 if it is 0.
 func share(x float64) string { return strconv.FormatFloat(cmp.Or(x, 1), 'g', -1, 64) }
-
-// data holds samples in the layout of XGBoost, sorted by group.
-type data struct {
-	features []float32
-	scores   []float32
-	sizes    []uint32
-}
 
 // informativeFeatures returns the indices of the features that differ between samples, or the first
 // feature if none does. No split asks for the others, and XGBoost would read them in each round.
@@ -191,37 +158,6 @@ func informativeFeatures(samples []Sample, width int) []int {
 	return out
 }
 
-func newData(samples []Sample, columns []int, labels bool) data {
-	order := map[string]int{}
-	best := map[string]float64{}
-	for _, s := range samples {
-		if _, ok := order[s.Group]; !ok {
-			order[s.Group] = len(order)
-		}
-		if b := best[s.Group]; s.Cost > 0 && (b == 0 || s.Cost < b) {
-			best[s.Group] = s.Cost
-		}
-	}
-	sorted := slices.Clone(samples)
-	slices.SortStableFunc(sorted, func(a, b Sample) int { return cmp.Compare(order[a.Group], order[b.Group]) })
-	d := data{features: make([]float32, 0, len(samples)*len(columns)), sizes: make([]uint32, len(order))}
-	for _, s := range sorted {
-		for _, f := range columns {
-			d.features = append(d.features, s.Features[f])
-		}
-		d.sizes[order[s.Group]]++
-		score := float32(0)
-		if s.Cost > 0 {
-			score = float32(best[s.Group] / s.Cost)
-		}
-		if labels {
-			score = s.Label
-		}
-		d.scores = append(d.scores, score)
-	}
-	return d
-}
-
 func mean(v []float32) float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -230,8 +166,8 @@ func mean(v []float32) float32 {
 	return float32(sum / float64(len(v)))
 }
 
-func newModel(o Objective, names []string, constant float32, trees []tree) (*Model, error) {
-	m := &Model{objective: o, names: slices.Clone(names), constant: constant, trees: trees}
+func newModel(names []string, constant float32, trees []tree) (*Model, error) {
+	m := &Model{names: slices.Clone(names), constant: constant, trees: trees}
 	var err error
 	m.forest, err = leaves.XGEnsembleFromReader(bufio.NewReader(bytes.NewReader(m.binary())), false)
 	if err != nil {
@@ -240,9 +176,8 @@ func newModel(o Objective, names []string, constant float32, trees []tree) (*Mod
 	return m, nil
 }
 
-// Predict returns the score of each row of features, in the order of the Options. Higher is better.
-// Scores of Rank are comparable within a group only. Scores of Squared are speeds relative
-// to the group's best. Each row must have all features.
+// Predict returns the label that it predicts of each row of features, in the order of the Options.
+// Each row must have all features.
 func (m *Model) Predict(rows [][]float32) []float64 {
 	out := make([]float64, len(rows))
 	x := make([]float64, len(m.names))
@@ -255,7 +190,8 @@ func (m *Model) Predict(rows [][]float32) []float64 {
 	return out
 }
 
-// Mean is a model with scores that are the means of those of models, which have the same features.
+// Mean is a model with predictions that are the means of those of models, which have the same
+// features.
 // It knows no Importance.
 func Mean(models ...*Model) (*Model, error) {
 	var constant float32
@@ -273,7 +209,7 @@ func Mean(models ...*Model) (*Model, error) {
 			trees = append(trees, t)
 		}
 	}
-	return newModel(models[0].objective, models[0].names, constant, trees)
+	return newModel(models[0].names, constant, trees)
 }
 
 // short is x with few digits, so that files are short.

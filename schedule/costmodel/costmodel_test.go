@@ -34,6 +34,9 @@ func names(n int) []string {
 	return out
 }
 
+// of are options for features of the given names.
+func of(names []string) Options { return Options{Names: names, Rounds: 60, Depth: 5, Rate: 0.2} }
+
 // awkward are rows of numbers that trees may stumble over: both zeros, subnormal ones, none at all.
 func awkward(r *rand.Rand, rows, width int) [][]float32 {
 	values := []float32{0, float32(math.Copysign(0, -1)), 1, 2, 3, 4, 8, -1, 1e-40, 0.1, missing()}
@@ -46,10 +49,10 @@ func awkward(r *rand.Rand, rows, width int) [][]float32 {
 	return out
 }
 
-// samples cost what a few of their features say, in several groups whose costs are far apart.
+// samples have labels that a few of their features say.
 func samples(r *rand.Rand, n, width int) []Sample {
 	var out []Sample
-	for i, x := range awkward(r, n, width) {
+	for _, x := range awkward(r, n, width) {
 		v := float64(x[0])
 		if v != v {
 			v = 7
@@ -58,12 +61,7 @@ func samples(r *rand.Rand, n, width int) []Sample {
 		if width > 1 && x[1] > 1 {
 			w = 2
 		}
-		scale := []float64{1, 1000, 1e6}[i%3]
-		s := Sample{Features: x, Cost: scale * (3 + math.Sin(3*v) + w), Group: fmt.Sprint("task ", i%3)}
-		if i%17 == 0 {
-			s.Cost = 0
-		}
-		out = append(out, s)
+		out = append(out, Sample{Features: x, Label: float32(3 + math.Sin(3*v) + w)})
 	}
 	return out
 }
@@ -71,30 +69,26 @@ func samples(r *rand.Rand, n, width int) []Sample {
 // TestEqualsXGBoost compares the trees that leaves goes through with XGBoost's own margins.
 func TestEqualsXGBoost(t *testing.T) {
 	l := library(t)
-	for _, objective := range []Objective{Rank, Squared} {
-		for _, width := range []int{1, 12, 200} {
-			t.Run(fmt.Sprint(objective, " ", width), func(t *testing.T) {
-				r := rand.New(rand.NewPCG(1, uint64(width)))
-				o := Defaults(names(width))
-				o.Objective = objective
-				s := l.session()
-				defer s.close()
-				m, err := train(t.Context(), s, samples(r, 400, width), o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rows := awkward(r, 10000, width)
-				x := s.matrix(slices.Concat(rows...), len(rows))
-				want := s.margins(x)
-				if s.err != nil {
-					t.Fatal(s.err)
-				}
-				compare(t, m.Predict(rows), want)
-				if slices.Min(want) == slices.Max(want) {
-					t.Error("the model says the same of all rows")
-				}
-			})
-		}
+	for _, width := range []int{1, 12, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, uint64(width)))
+			s := l.session()
+			defer s.close()
+			m, err := train(t.Context(), s, samples(r, 400, width), of(names(width)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := awkward(r, 10000, width)
+			x := s.matrix(slices.Concat(rows...), len(rows))
+			want := s.margins(x)
+			if s.err != nil {
+				t.Fatal(s.err)
+			}
+			compare(t, m.Predict(rows), want)
+			if slices.Min(want) == slices.Max(want) {
+				t.Error("the model says the same of all rows")
+			}
+		})
 	}
 }
 
@@ -111,66 +105,43 @@ func compare(t *testing.T, got []float64, want []float32) {
 
 // TestConstant has nothing to split by: trees of one leaf.
 func TestConstant(t *testing.T) {
-	l := library(t)
-	for _, objective := range []Objective{Rank, Squared} {
-		o := Defaults(names(2))
-		o.Objective = objective
-		s := slices.Repeat([]Sample{{Features: []float32{1, 2}, Cost: 5}}, 4)
-		m, err := l.Train(t.Context(), s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[Objective]float64{Rank: 0, Squared: 1}[objective]
-		if got := m.Predict([][]float32{{1, 2}, {8, 9}}); math.Abs(got[0]-want) > 1e-6 || got[0] != got[1] {
-			t.Errorf("%s: %v, want %v", objective, got, want)
-		}
-		if len(m.Importance()) != 0 {
-			t.Errorf("%s: %v", objective, m.Importance())
-		}
+	s := slices.Repeat([]Sample{{Features: []float32{1, 2}, Label: 5}}, 4)
+	m, err := library(t).Train(t.Context(), s, of(names(2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Predict([][]float32{{1, 2}, {8, 9}}); math.Abs(got[0]-5) > 1e-6 || got[0] != got[1] {
+		t.Errorf("%v, want 5", got)
+	}
+	if len(m.Importance()) != 0 {
+		t.Errorf("%v", m.Importance())
 	}
 }
 
-// TestLearns asks for the order of costs in each group, whose scales differ, and that failures come last.
+// TestLearns asks for labels, and which feature they go by.
 func TestLearns(t *testing.T) {
-	l := library(t)
-	for _, objective := range []Objective{Rank, Squared} {
-		r := rand.New(rand.NewPCG(5, 5))
-		var all []Sample
-		for i := range 300 {
-			x := []float32{float32(r.IntN(10)), float32(r.IntN(10)), float32(i % 3)}
-			s := Sample{Features: x, Cost: math.Pow(100, float64(i%3)) * float64(1+x[0]), Group: fmt.Sprint(i % 3)}
-			if x[0] == 9 {
-				s.Cost = 0
-			}
-			all = append(all, s)
+	r := rand.New(rand.NewPCG(5, 5))
+	var all []Sample
+	for range 300 {
+		x := []float32{float32(r.IntN(10)), float32(r.IntN(10))}
+		all = append(all, Sample{Features: x, Label: 1 + x[0]})
+	}
+	m, err := library(t).Train(t.Context(), all, of([]string{"matters", "noise"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]float32
+	var want []float32
+	for v := range 10 {
+		rows, want = append(rows, []float32{float32(v), 4}), append(want, float32(1+v))
+	}
+	for i, got := range m.Predict(rows) {
+		if math.Abs(got-float64(want[i])) > 0.1 {
+			t.Errorf("%v, want %v", got, want[i])
 		}
-		o := Defaults([]string{"matters", "noise", "group"})
-		o.Objective = objective
-		m, err := l.Train(t.Context(), all, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for group := range 3 {
-			var rows [][]float32
-			for v := range 10 {
-				rows = append(rows, []float32{float32(v), 4, float32(group)})
-			}
-			scores := m.Predict(rows)
-			if !slices.IsSortedFunc(scores, func(a, b float64) int {
-				if a > b+0.02 {
-					return -1
-				}
-				if a < b-0.02 {
-					return 1
-				}
-				return 0
-			}) {
-				t.Errorf("%s, group %d: scores of rising costs: %.3f", objective, group, scores)
-			}
-		}
-		if top := m.Importance()[0]; top.Feature != "matters" || top.Gain < 0.7 || top.Splits == 0 {
-			t.Errorf("%s: %+v", objective, top)
-		}
+	}
+	if top := m.Importance()[0]; top.Feature != "matters" || top.Gain < 0.7 || top.Splits == 0 {
+		t.Errorf("%+v", top)
 	}
 }
 
@@ -185,11 +156,11 @@ func TestConstants(t *testing.T) {
 		w.Features = []float32{3, s.Features[0], nan, s.Features[1]}
 		wide = append(wide, w)
 	}
-	small, err := l.Train(t.Context(), few, Defaults([]string{"a", "b"}))
+	small, err := l.Train(t.Context(), few, of([]string{"a", "b"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults([]string{"same", "a", "none", "b"})
+	o := of([]string{"same", "a", "none", "b"})
 	large, err := l.Train(t.Context(), wide, o)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +182,7 @@ func TestDeterministic(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			m, err := l.Train(t.Context(), samples(rand.New(rand.NewPCG(9, 9)), 200, 20), Defaults(names(20)))
+			m, err := l.Train(t.Context(), samples(rand.New(rand.NewPCG(9, 9)), 200, 20), of(names(20)))
 			if err != nil {
 				t.Error(err)
 				return
@@ -230,7 +201,7 @@ func TestDeterministic(t *testing.T) {
 
 func TestEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	m, err := library(t).Train(t.Context(), samples(r, 200, 8), Defaults(names(8)))
+	m, err := library(t).Train(t.Context(), samples(r, 200, 8), of(names(8)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +210,7 @@ func TestEncode(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := awkward(r, 1000, 8)
-	if !slices.Equal(got.Predict(rows), m.Predict(rows)) || !slices.Equal(got.Importance(), m.Importance()) || got.objective != m.objective {
+	if !slices.Equal(got.Predict(rows), m.Predict(rows)) || !slices.Equal(got.Importance(), m.Importance()) {
 		t.Error("what was saved is another model")
 	}
 	more := append([]string{"new"}, m.names...)
@@ -259,7 +230,7 @@ func TestEncode(t *testing.T) {
 	}
 	text := string(m.Encode())
 	for _, change := range [][2]string{
-		{Format, "ripc.costmodel/0"}, {`"rank:pairwise"`, `"multi:softmax"`}, {`"nodes":[`, `"nodes":[77,`}, {`"nodes":[`, `"nodes":[-1,`},
+		{Format, "ripc.costmodel/0"}, {`"reg:squarederror"`, `"multi:softmax"`}, {`"nodes":[`, `"nodes":[77,`}, {`"nodes":[`, `"nodes":[-1,`},
 		{`"nodes":[`, `"nodes":[],"x":[`}, {"{", "["}, {"}\n", "}\n0"},
 	} {
 		if !strings.Contains(text, change[0]) {
@@ -280,7 +251,7 @@ func TestEncode(t *testing.T) {
 // FuzzDecode: whatever Decode reads can be asked and written.
 func FuzzDecode(f *testing.F) {
 	split := tree{[]int32{0, leaf, leaf}, []float32{0.5, 1, 2}, []int32{2, 0, 0}, []int8{1, 0, 0}, []float32{3, 0, 0}}
-	m, err := newModel(Squared, names(2), 0.25, []tree{split, {[]int32{leaf}, []float32{4}, []int32{0}, []int8{0}, []float32{0}}})
+	m, err := newModel(names(2), 0.25, []tree{split, {[]int32{leaf}, []float32{4}, []int32{0}, []int8{0}, []float32{0}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -318,20 +289,19 @@ func TestMissing(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	l := library(t)
-	good := Sample{Features: []float32{1}, Cost: 1}
+	good := Sample{Features: []float32{1}}
 	for name, c := range map[string]struct {
 		samples []Sample
 		change  func(*Options)
 	}{
-		"none":      {nil, func(*Options) {}},
-		"width":     {[]Sample{{Features: []float32{1, 2}, Cost: 1}}, func(*Options) {}},
-		"cost":      {[]Sample{{Features: []float32{1}, Cost: -1}}, func(*Options) {}},
-		"nan":       {[]Sample{{Features: []float32{1}, Cost: math.NaN()}}, func(*Options) {}},
-		"infinite":  {[]Sample{{Features: []float32{float32(math.Inf(1))}, Cost: 1}}, func(*Options) {}},
-		"objective": {[]Sample{good}, func(o *Options) { o.Objective = "count:poisson" }},
-		"rounds":    {[]Sample{good}, func(o *Options) { o.Rounds = 0 }},
+		"none":     {nil, func(*Options) {}},
+		"width":    {[]Sample{{Features: []float32{1, 2}}}, func(*Options) {}},
+		"nan":      {[]Sample{{Features: []float32{1}, Label: float32(math.NaN())}}, func(*Options) {}},
+		"label":    {[]Sample{{Features: []float32{1}, Label: float32(math.Inf(-1))}}, func(*Options) {}},
+		"infinite": {[]Sample{{Features: []float32{float32(math.Inf(1))}}}, func(*Options) {}},
+		"rounds":   {[]Sample{good}, func(o *Options) { o.Rounds = 0 }},
 	} {
-		o := Defaults(names(1))
+		o := of(names(1))
 		c.change(&o)
 		if _, err := l.Train(t.Context(), c.samples, o); !errors.As(err, new(*SamplesError)) {
 			t.Errorf("%s: %v", name, err)
@@ -339,7 +309,7 @@ func TestRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Train(ctx, []Sample{good}, Defaults(names(1))); !errors.Is(err, context.Canceled) {
+	if _, err := l.Train(ctx, []Sample{good}, of(names(1))); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -371,7 +341,7 @@ func TestErrorsOfThreads(t *testing.T) {
 func TestLeaks(t *testing.T) {
 	l := library(t)
 	s := samples(rand.New(rand.NewPCG(3, 3)), 300, 100)
-	o := Defaults(names(100))
+	o := of(names(100))
 	o.Rounds = 5
 	many := func(n int) {
 		var all sync.WaitGroup
@@ -422,7 +392,7 @@ func BenchmarkTrain(b *testing.B) {
 	l := library(b)
 	s := samples(rand.New(rand.NewPCG(1, 1)), 500, 150)
 	for b.Loop() {
-		if _, err := l.Train(b.Context(), s, Defaults(names(150))); err != nil {
+		if _, err := l.Train(b.Context(), s, of(names(150))); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -430,7 +400,7 @@ func BenchmarkTrain(b *testing.B) {
 
 func BenchmarkPredict1000(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	m, err := library(b).Train(b.Context(), samples(r, 500, 150), Defaults(names(150)))
+	m, err := library(b).Train(b.Context(), samples(r, 500, 150), of(names(150)))
 	if err != nil {
 		b.Fatal(err)
 	}

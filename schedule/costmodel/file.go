@@ -15,11 +15,11 @@ const Format = "ripc.costmodel/2"
 // field of tree, in little endian: n features (int32), n values (float32), n right children
 // (int32), n gains (float32), n missing (int8).
 type head struct {
-	Format    string    `json:"format"`
-	Objective Objective `json:"objective"`
-	Features  []string  `json:"features"`
-	Constant  float32   `json:"constant"`
-	Nodes     []int     `json:"nodes"` // of each tree
+	Format    string   `json:"format"`
+	Objective string   `json:"objective"`
+	Features  []string `json:"features"`
+	Constant  float32  `json:"constant"`
+	Nodes     []int    `json:"nodes"` // of each tree
 }
 
 // most is the largest number of nodes that Decode reads.
@@ -30,7 +30,7 @@ func (t *tree) arrays() []any { return []any{t.Feature, t.Value, t.Right, t.Gain
 
 // Encode returns the model's file, which Decode reads. Equal models give equal bytes.
 func (m *Model) Encode() []byte {
-	h := head{Format, m.objective, m.names, m.constant, nil}
+	h := head{Format, objective, m.names, m.constant, nil}
 	var all tree
 	for _, t := range m.trees {
 		h.Nodes = append(h.Nodes, len(t.Feature))
@@ -63,7 +63,7 @@ func Decode(data []byte, names []string) (*Model, error) {
 	switch {
 	case h.Format != Format:
 		return nil, formatf("format %q is not %q", h.Format, Format)
-	case h.Objective != Rank && h.Objective != Squared:
+	case h.Objective != objective:
 		return nil, formatf("no objective %q", h.Objective)
 	}
 	trees, err := decodeTrees(data, h.Nodes)
@@ -88,7 +88,7 @@ func Decode(data []byte, names []string) (*Model, error) {
 			t.Feature[i] = places[feature]
 		}
 	}
-	return newModel(h.Objective, names, h.Constant, trees)
+	return newModel(names, h.Constant, trees)
 }
 
 // decodeTrees reads trees of the given numbers of nodes.

@@ -16,7 +16,6 @@ type Library struct {
 	lastError     func() string
 	createMatrix  func(data *float32, rows, cols uint64, missing float32, out *uintptr, threads int32) int32
 	setFloats     func(m uintptr, field string, v *float32, n uint64) int32
-	setNumbers    func(m uintptr, field string, v *uint32, n uint64) int32
 	freeMatrix    func(m uintptr) int32
 	createBooster func(matrices *uintptr, n uint64, out *uintptr) int32
 	freeBooster   func(b uintptr) int32
@@ -60,7 +59,6 @@ func open(name string) (*Library, error) {
 		{"XGBGetLastError", &l.lastError},
 		{"XGDMatrixCreateFromMat_omp", &l.createMatrix},
 		{"XGDMatrixSetFloatInfo", &l.setFloats},
-		{"XGDMatrixSetUIntInfo", &l.setNumbers},
 		{"XGDMatrixFree", &l.freeMatrix},
 		{"XGBoosterCreate", &l.createBooster},
 		{"XGBoosterFree", &l.freeBooster},
@@ -126,13 +124,6 @@ func (s *session) matrix(x []float32, rows int) uintptr {
 func (s *session) floats(m uintptr, field string, v []float32) {
 	if s.err == nil {
 		s.check(field, s.setFloats(m, field, &v[0], uint64(len(v))))
-	}
-}
-
-// groups sets the number of rows of each group, in order.
-func (s *session) groups(m uintptr, sizes []uint32) {
-	if s.err == nil {
-		s.check("group", s.setNumbers(m, "group", &sizes[0], uint64(len(sizes))))
 	}
 }
 

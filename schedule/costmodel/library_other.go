@@ -18,7 +18,6 @@ func (*Library) session() *session                 { return &session{err: errors
 func (*session) close()                            {}
 func (*session) matrix([]float32, int) uintptr     { return 0 }
 func (*session) floats(uintptr, string, []float32) {}
-func (*session) groups(uintptr, []uint32)          {}
 func (*session) boost([][2]string)                 {}
 func (*session) round(int, uintptr)                {}
 func (*session) json() []byte                      { return nil }

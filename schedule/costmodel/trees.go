@@ -137,7 +137,7 @@ func (m *Model) binary() []byte {
 	float(m.constant)
 	w(features)
 	zeros(32) // number of classes, flags, reserved
-	str(string(m.objective))
+	str(objective)
 	str("gbtree")
 	w(trees, 1, features, 0, 0, 0, 1) // trees, roots, features, padding, buffers (8 bytes), groups of outputs
 	zeros(33)

@@ -154,11 +154,11 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 	var left []costmodel.Sample
 	for _, p := range points {
 		x, sum := m.answers(p)
-		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum)), Group: p.Group})
+		left = append(left, costmodel.Sample{Features: x, Label: float32(math.Log(p.Cost / sum))})
 	}
 	o := forest(questions(d))
 	o.Rounds, o.Rate = 60, 0.2 // of each member: their number does more than the rounds of one
-	prices, err := trainMembers(ctx, l, left, o)
+	prices, err := trainMembers(ctx, l, points, left, o)
 	m.setTrees(learned{prices: prices})
 	return m, err
 }
@@ -168,19 +168,22 @@ func Learn(ctx context.Context, l *costmodel.Library, t targets.Target, w Weight
 // all models.
 const members = 10
 
-func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel.Sample,
+func trainMembers(ctx context.Context, l *costmodel.Library, points []Point, samples []costmodel.Sample,
 	o costmodel.Options) (*costmodel.Model, error) {
 	part := map[string]int{}
-	for _, s := range samples {
-		if _, ok := part[s.Group]; !ok {
-			part[s.Group] = len(part) % members
+	for _, p := range points {
+		if _, ok := part[p.Group]; !ok {
+			part[p.Group] = len(part) % members
 		}
 	}
 	var models []*costmodel.Model
 	for k := range members {
-		some := slices.DeleteFunc(slices.Clone(samples), func(s costmodel.Sample) bool {
-			return part[s.Group] == k && len(part) > 1
-		})
+		var some []costmodel.Sample
+		for i, p := range points {
+			if part[p.Group] != k || len(part) == 1 {
+				some = append(some, samples[i])
+			}
+		}
 		m, err := l.Train(ctx, some, o)
 		if err != nil {
 			return nil, err
@@ -192,6 +195,6 @@ func trainMembers(ctx context.Context, l *costmodel.Library, samples []costmodel
 
 // forest are the options of a model that predicts.
 func forest(names []string) costmodel.Options {
-	return costmodel.Options{Objective: costmodel.Squared, Names: names, Labels: true, Rounds: 120, Depth: 8,
-		Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3, Bins: 64}
+	return costmodel.Options{Names: names, Rounds: 120, Depth: 8, Rate: 0.12, Subsample: 0.8, Columns: 0.5, Least: 3,
+		Bins: 64}
 }

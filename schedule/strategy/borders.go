@@ -18,8 +18,6 @@ func (b *builder) pads() {
 		for _, l := range loopsOf(b.serial(n.buf), ir.Word, ir.Bit, ir.Channel) {
 			switch {
 			case hasLoop(l.Body, ir.Bit) || !innermost(l):
-			case l.Axis == ir.Channel && b.gathersPerChannel: // channels of one output word, which read the same words
-				b.vectors(l.Var, ir.U32.Bits())
 			case !arith.Scattered(l):
 				b.vectorize(l.Var, maxVector)
 			}

@@ -17,7 +17,7 @@ func dotChannels() Strategy {
 		Name: "dot_channels", Text: "products of bytes, input channels in lanes, a tile of sums in registers",
 		Applies: func(l *Layer) (bool, string) {
 			switch {
-			case !l.dots() || l.gathersPerChannel || l.runLength > 0:
+			case !l.dots() || l.runLength > 0:
 				return false, "it does not add up products of bytes over windows of all channels"
 			case l.Target.MultipliesBytes():
 				return false, "the target multiplies and adds bytes in one operation"

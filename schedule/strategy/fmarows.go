@@ -115,7 +115,7 @@ func (b *builder) copyRows(x *ir.Load) {
 			continue
 		}
 		if c, ok := b.find(l.Var).Body.(*ir.For); ok {
-			b.vectors(b.fuse(l.Var, c.Var, l.Var+".r"), maxVector)
+			b.vectorize(b.fuse(l.Var, c.Var, l.Var+".r"), maxVector)
 		}
 	}
 }

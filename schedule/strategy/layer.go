@@ -39,10 +39,9 @@ type Layer struct {
 	scattered bool // neighbouring sums read scattered addresses
 	// length of the runs of neighbouring sums that read adjacent elements, as in a group of
 	// channels; 0 if there are no runs, or one
-	runLength         int
-	gathersPerChannel bool // every output channel gathers its own input words (grouped layers)
-	hasJoins          bool // other tensors join the sums on their way to the output
-	countsBits        bool // the sums are popcounts of words
+	runLength  int
+	hasJoins   bool // other tensors join the sums on their way to the output
+	countsBits bool // the sums are popcounts of words
 	// countsDifferences: the counted words are differences (xor) of input and weights.
 	countsDifferences bool
 	input, weights    string
@@ -191,8 +190,8 @@ func (l *Layer) analyzeCounts(term ir.Expr) {
 		a, b = b, a
 	}
 	l.weights, l.weightDims = b.Buf, l.sum.axesOf(b.Idx)
-	if l.gathersPerChannel = chosenBy(a.Idx, l.sum.loop(ir.Channel)); l.gathersPerChannel || x.Op != ir.Xor ||
-		l.sum.loops[ir.WeightPlane] != nil {
+	// in a layer with groups, channels choose words of the input, too
+	if chosenBy(a.Idx, l.sum.loop(ir.Channel)) || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
 		return
 	}
 	l.countsDifferences, l.input, l.inputDims = true, a.Buf, l.sum.axesOf(a.Idx)

@@ -847,8 +847,7 @@ func layers() map[string]*ir.Func {
 		"tiles_a3":   testlayer.Integers(layer(8, 128, 32, 3, 2, 1), targets.Target{}, layout.Popcount, ir.Unipolar, 3, 2, 8, 8, ops.Slice{}),
 		"tiles_dot":  dots("", 4, 64, 32, 3, 1),
 		"tiles_dot7": dots("", 7, 32, 64, 1, 1),
-		"few":        few(layout.PopcountDense, 33, 96, 1),
-		"depthwise":  few(layout.PopcountDenseLanes, 96, 96, 96),
+		"few":        few(33, 96),
 		"maxpool":    ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 1, []int{1, 55, 55, 128}, ir.Unipolar, 0, ops.Slice{}),
 		"maxpool_a2": ops.MaxPoolBits(&graph.PoolAttrs{Kernel: [2]int{3, 3}, Strides: [2]int{2, 2}}, 2, []int{1, 55, 55, 128}, ir.Unipolar, 16, ops.Slice{}),
 		"softmax":    ops.Softmax([]int{2, 40}),
@@ -859,11 +858,11 @@ func layers() map[string]*ir.Func {
 	}
 }
 
-// few is a 3x3 layer whose channels or groups do not fill words.
-func few(by layout.Algorithm, in, out, groups int) *ir.Func {
-	a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: in, Out: out, Groups: groups, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
+// few is a 3x3 layer whose channels do not fill words.
+func few(in, out int) *ir.Func {
+	a := &graph.FusedConv{KH: 3, KW: 3, SH: 1, SW: 1, In: in, Out: out, Pad: graph.Padding{Top: 1, Bottom: 1, Left: 1, Right: 1}}
 	a.Epilogue = graph.Epilogue{OutBits: 1, OutEnc: ir.Unipolar, Thresholds: [][]int32{make([]int32, out)}}
-	return testlayer.Integers(a, targets.Target{}, by, ir.Unipolar, 1, 1, 7, 7, ops.Slice{})
+	return testlayer.Integers(a, targets.Target{}, layout.PopcountDense, ir.Unipolar, 1, 1, 7, 7, ops.Slice{})
 }
 
 // TestGroups: the lanes of layers whose groups do not fill words go one by one, and what they
@@ -877,7 +876,6 @@ func TestGroups(t *testing.T) {
 		for _, f := range []*ir.Func{
 			testlayer.Integers(dense, targets.Target{}, layout.Float, ir.Unipolar, 8, 1, 1, 1, ops.Slice{}),
 			testlayer.Integers(pooled, targets.Target{}, layout.PopcountDense, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
-			testlayer.Integers(pooled, targets.Target{}, layout.PopcountLanes, ir.Bipolar, 1, 1, 81, 6, ops.Slice{}),
 		} {
 			r, err := plainest(t, f, m).Trace.ApplyAll(f, schedule.WithInstrs(isa.For(m)))
 			if err != nil {

@@ -233,32 +233,10 @@ func (b *builder) placeStages(t tiled) {
 	if run := b.pad.extent(ir.Col) == 1 && b.out.extent(ir.Col) > 1; b.dense() && !b.mean.exists() && !run {
 		at = t.home
 	}
-	copies := append([]nest{b.pad}, b.before...)
-	own := func(i int) bool { return b.gathersPerChannel && i < len(copies) && copies[i].loops[ir.Channel] != nil }
-	for i, n := range copies {
-		where := at
-		switch {
-		case b.dense() || !own(i):
-		case own(i + 1): // words of several pixels
-			where = t.home
-		default:
-			where = t.block
-		}
+	for _, n := range append([]nest{b.pad}, b.before...) {
 		// It is refused where rows of bytes end with some that no window reads. Then the whole copy
 		// is computed first.
-		b.may(steps.ComputeAt(n.buf, where))
-	}
-}
-
-// vectors vectorizes a loop by n lanes, and the remainder by fewer.
-func (b *builder) vectors(loop string, n int) {
-	tail := loop
-	if b.extent(loop) > n {
-		_, loop, tail = b.cut(loop, n)
-		b.may(steps.Vectorize(loop))
-	}
-	if b.find(tail) != nil {
-		b.vectorize(tail, n)
+		b.may(steps.ComputeAt(n.buf, at))
 	}
 }
 
