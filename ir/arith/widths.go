@@ -169,16 +169,25 @@ func (w *widths) effect(name string, s ir.Stmt, r Ranges) *effect {
 		}
 		return w.effect(name, s.Body, r).loop(s.Var, s.Extent, b)
 	case *ir.Block:
-		var out, run *effect // run is the effect of consecutive statements on the same elements
+		var runs []*effect // of consecutive statements on the same elements
 		for _, t := range s.Stmts {
 			e := w.effect(name, t, r)
-			if run == nil || e == nil || run.at.equal(e.at) {
-				run = run.chain(e, b)
-				continue
+			if n := len(runs) - 1; e != nil && n >= 0 && runs[n].at.equal(e.at) {
+				runs[n] = runs[n].chain(e, b)
+			} else if e != nil {
+				runs = append(runs, e)
 			}
-			out, run = out.chain(run, b), e
 		}
-		return out.chain(run, b)
+		var out, part *effect // part is the effect of consecutive runs on elements side by side
+		for _, e := range runs {
+			if part != nil {
+				if _, ok := part.at.join(e.at); !ok {
+					out, part = out.chain(part, b), nil
+				}
+			}
+			part = part.chain(e, b)
+		}
+		return out.chain(part, b)
 	case *ir.If:
 		not := ir.Un(ir.Not, s.Cond)
 		then, els := w.effect(name, s.Then, r.Assume(s.Cond)), w.effect(name, s.Else, r.Assume(not))

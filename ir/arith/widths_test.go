@@ -97,11 +97,16 @@ func TestVerifyWidthsOfRanges(t *testing.T) {
 	check(t, arith.VerifyWidths(f), "")
 }
 
-// A tile and what is left beside it are different elements, each doubled once between planes.
+// A tile and what is left beside it are different elements, each doubled once between planes. Without
+// a loop over planes their sums follow the zeros of both.
 func TestVerifyWidthsOfTails(t *testing.T) {
 	sums := func(acc ir.Type, planes, taps int) *ir.Func {
-		a, x, y := buf("acc", acc, 5, 4), buf("x", ir.U64, planes, taps), buf("y", ir.I64, 5, 4)
-		count := ir.CastTo(acc, ir.Un(ir.Popcount, ir.At(x, ir.V("n"), ir.V("t"))))
+		a, x, y := buf("acc", acc, 5, 4), buf("x", ir.U64, max(1, planes), taps), buf("y", ir.I64, 5, 4)
+		plane, looped := ir.Expr(n(0)), func(s ir.Stmt) ir.Stmt { return s }
+		if planes > 0 {
+			plane, looped = ir.V("n"), func(s ir.Stmt) ir.Stmt { return loop("n", planes, s) }
+		}
+		count := func(t string) ir.Expr { return ir.CastTo(acc, ir.Un(ir.Popcount, ir.At(x, plane, ir.V(t)))) }
 		each := func(pre string, rows int, s func(i, j ir.Expr) ir.Stmt) ir.Stmt {
 			return loop(pre+"i", rows, loop(pre+"j", 4, s(ir.V(pre+"i"), ir.V(pre+"j"))))
 		}
@@ -111,17 +116,21 @@ func TestVerifyWidthsOfTails(t *testing.T) {
 					i = add(i, n(int64(from)))
 					return store(ir.Assign, a, add(ir.At(a, i, j), ir.At(a, i, j)), i, j)
 				}),
-				loop("t", taps, each(pre, rows, func(i, j ir.Expr) ir.Stmt { return store(ir.AddTo, a, count, add(i, n(int64(from))), j) })))
+				loop(pre+"t", taps, each(pre, rows, func(i, j ir.Expr) ir.Stmt {
+					return store(ir.AddTo, a, count(pre+"t"), add(i, n(int64(from))), j)
+				})))
 		}
 		return &ir.Func{Name: "f", Params: []ir.Param{{Buffer: x}, {Buffer: y, Out: true}}, Body: &ir.Alloc{Buf: a, Body: ir.Seq(
 			each("z", 5, func(i, j ir.Expr) ir.Stmt { return store(ir.Assign, a, ir.Const(acc, 0), i, j) }),
-			loop("n", planes, tile("m", 4, 0), tile("r", 1, 4)),
+			looped(ir.Seq(tile("m", 4, 0), tile("r", 1, 4))),
 			each("y", 5, func(i, j ir.Expr) ir.Stmt { return store(ir.Assign, y, &ir.Cast{T: ir.I64, A: ir.At(a, i, j)}, i, j) }),
 		)}}
 	}
 	check(t, arith.VerifyWidths(sums(ir.I32, 8, 45)), "")
 	check(t, arith.VerifyWidths(sums(ir.U16, 8, 4)), "")
 	check(t, arith.VerifyWidths(sums(ir.U16, 8, 5)), "but u16 holds 0..65535")
+	check(t, arith.VerifyWidths(sums(ir.U8, 0, 3)), "")
+	check(t, arith.VerifyWidths(sums(ir.U8, 0, 4)), "but u8 holds 0..255")
 }
 
 // Columns of a few rows are different elements where no row ends before the other columns begin, and nothing of the rows is
