@@ -3,6 +3,7 @@ package verilator_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"ripc/engine/verilator"
 	"ripc/graph"
 	"ripc/internal/models"
+	"ripc/internal/randnet"
 	"ripc/internal/tools"
 	"ripc/targets/fpga"
 )
@@ -44,29 +46,56 @@ func TestStreams(t *testing.T) {
 	inHardware := 0
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
-			if d := design(t, name); d != nil {
+			if d := design(t, "../../testdata/"+name); d != nil {
 				inHardware++
-				simulate(t, name, d)
+				simulate(t, name, d, 12)
 			}
 		})
 	}
 	t.Logf("%d networks have a part in hardware", inHardware)
 }
 
+// TestRandomNetworks is TestStreams of random networks, those that have a part in hardware. Their engines are proved.
+func TestRandomNetworks(t *testing.T) {
+	wanted := 1
+	if os.Getenv("RIPC_REQUIRE_FPGA") != "" {
+		wanted = 100
+	}
+	for seed := uint64(0); wanted > 0; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "n.json")
+			text := randnet.Join([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 80)), "")}, 1)
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wanted--
+			d := design(t, path)
+			if d == nil {
+				wanted++
+				return
+			}
+			if _, err := d.Prove(); err != nil {
+				t.Error(err)
+			}
+			simulate(t, path, d, 40)
+		})
+	}
+}
+
 // design is the design of a network with twice the least cycles; nil, with a log, if no part of it is in hardware.
-func design(t *testing.T, name string) *dataflow.Design {
+func design(t *testing.T, path string) *dataflow.Design {
 	board, _ := fpga.Lookup("pynq-z2")
 	load := func(ctx context.Context) (*graph.Graph, error) {
-		return models.Load(ctx, "../../testdata/"+name, compile.Options{})
+		return models.Load(ctx, path, compile.Options{})
 	}
 	g, err := compile.Fused(t.Context(), load, compile.Options{})
 	if err != nil {
-		t.Logf("%s: %v", name, err)
+		t.Logf("%s: %v", path, err)
 		return nil
 	}
 	s, err := dataflow.NewSegment(g)
 	if none := (*dataflow.NoSegmentError)(nil); errors.As(err, &none) {
-		t.Logf("%s: %v", name, err)
+		t.Logf("%s: %v", path, err)
 		return nil
 	}
 	least, _ := fold.Least(s)
@@ -84,7 +113,7 @@ func TestFIFOs(t *testing.T) {
 		t.Skip("make fpga runs it")
 	}
 	for _, name := range []string{"twin/shortcuts.json", "qonnx/fire_concat_w1_a2.onnx", "fpga/every.json"} {
-		d := design(t, name)
+		d := design(t, "../../testdata/"+name)
 		for _, u := range d.Units {
 			if u.Module != "fifo" {
 				continue
@@ -120,7 +149,8 @@ func loses(t *testing.T, d *dataflow.Design, fault error) {
 	}
 }
 
-func simulate(t *testing.T, name string, d *dataflow.Design) {
+// simulate plays pictures under every mix, and compares every stream with its definition.
+func simulate(t *testing.T, name string, d *dataflow.Design, count int) {
 	sim, err := verilator.New(t.Context(), d)
 	if missing := (*tools.MissingError)(nil); errors.As(err, &missing) && os.Getenv("RIPC_REQUIRE_FPGA") == "" {
 		t.Skip(err)
@@ -130,7 +160,6 @@ func simulate(t *testing.T, name string, d *dataflow.Design) {
 		return
 	}
 	defer sim.Close()
-	const count = 12
 	random := rand.New(rand.NewPCG(1, 2))
 	var pictures [][]int64
 	want := map[string][]int64{}

@@ -19,7 +19,8 @@ type Family struct {
 	// Synthesis is yosys' command, up to the module's name.
 	Synthesis string `json:"synthesis"`
 	// Simulated is Synthesis without block RAM and multipliers: their models are no plain Verilog.
-	// For 7-series it has no shift registers: Yosys 0.23 drops their clock enable.
+	// For 7-series it has no shift registers: Yosys 0.23 drops their clock enable. Neither command
+	// takes Gowin's adders, by which Yosys 0.23 compares numbers wrongly.
 	// Models is the file of the cells' models among Yosys' own. Both are "" if there is none.
 	Simulated string `json:"-"`
 	Models    string `json:"-"`
@@ -142,8 +143,8 @@ func Families() []Family {
 			Install: map[string]string{"nextpnr-ice40": "apt-get install nextpnr-ice40",
 				"icepack": "apt-get install fpga-icestorm"}},
 		{Name: "gowin", Like: "ecp5", LUTInputs: 4, LogicRAM: []RAMShape{{16, 4}}, BlockBits: 18 << 10, Shapes: shapes,
-			Synthesis: "synth_gowin",
-			Simulated: "synth_gowin -nobram -noiopads", Models: "gowin/cells_sim.v",
+			Synthesis: "synth_gowin -noalu",
+			Simulated: "synth_gowin -noalu -nobram -noiopads", Models: "gowin/cells_sim.v",
 			Cells: []Cell{{"LUT[1-4]", LUTs, 1}, {"ALU", LUTs, 1}, {"RAM16S.*", LUTs, 4}, {"DFF.*", FFs, 1},
 				{"(S?DPB?X?9?B?|SDPX9B|pROM.*)", RAMKbits, 18}, {"MULT.*", DSPs, 1}}},
 	}

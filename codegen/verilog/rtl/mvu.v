@@ -46,7 +46,7 @@ module mvu #(parameter SF=1, NB=1, NF=1, SIMD=1, PE=1, XB=1, WB=1, OB=1, AW=8, C
   end else assign ia = nb; endgenerate
 
   // Stage 1: weights and elements.
-  reg v1, f1, l1, r1; reg [BB-1:0] n1; reg [IB-1:0] i1; reg [XW-1:0] x1; wire [XW-1:0] a1; reg [WW-1:0] w1;
+  reg v1, f1, l1, r1; reg [BB-1:0] n1; reg [IB-1:0] i1; reg [XW-1:0] x1; wire [XW-1:0] a1; reg [WW-1:0] wb;
   generate if (NF > 1) begin: replay
     reg [XW-1:0] vec[0:SF-1], q;
     always @(posedge clk) begin
@@ -58,25 +58,22 @@ module mvu #(parameter SF=1, NB=1, NF=1, SIMD=1, PE=1, XB=1, WB=1, OB=1, AW=8, C
   generate if (WBLK) begin: weights
     (* rom_style = "block", ram_style = "block", syn_romstyle = "EBR" *) reg [WW-1:0] mem[0:D-1];
     initial $readmemh({FILE, "_w.hex"}, mem);
-    always @(posedge clk) if (en) w1 <= mem[wa];
+    reg [WW-1:0] w1;
+    always @(posedge clk) if (en) begin w1 <= mem[wa]; wb <= w1; end
   end else begin: weights
     (* rom_style = "logic", ram_style = "logic" *) reg [WW-1:0] mem[0:D-1];
     initial $readmemh({FILE, "_w.hex"}, mem);
-    always @(posedge clk) if (en) w1 <= mem[wa];
+    reg [DB-1:0] a;
+    always @(posedge clk) if (en) begin a <= wa; wb <= mem[a]; end
   end endgenerate
 
-  // Stage 1b: registers behind block RAM, whose output comes late in the cycle.
-  wire vb, fb, lb; wire [BB-1:0] bb; wire [IB-1:0] ib; wire [XW-1:0] ab; wire [WW-1:0] wb;
-  generate if (WBLK) begin: late
-    reg v, f, l; reg [BB-1:0] n; reg [IB-1:0] i; reg [XW-1:0] a; reg [WW-1:0] w;
-    always @(posedge clk) begin
-      if (rst) v <= 0; else if (en) v <= v1;
-      if (en) begin f <= f1; l <= l1; n <= n1; i <= i1; a <= a1; w <= w1; end
-    end
-    assign vb = v; assign fb = f; assign lb = l; assign bb = n; assign ib = i; assign ab = a; assign wb = w;
-  end else begin: late
-    assign vb = v1; assign fb = f1; assign lb = l1; assign bb = n1; assign ib = i1; assign ab = a1; assign wb = w1;
-  end endgenerate
+  // Stage 1b: registers behind block RAM, whose output comes late in the cycle, and behind the choice
+  // of the element, which tools would else repeat for each of its products.
+  reg vb, fb, lb; reg [BB-1:0] bb; reg [IB-1:0] ib; reg [XW-1:0] ab;
+  always @(posedge clk) begin
+    if (rst) vb <= 0; else if (en) vb <= v1;
+    if (en) begin fb <= f1; lb <= l1; bb <= n1; ib <= i1; ab <= a1; end
+  end
 
   // Stage 2: sums of products, and the accumulator's start.
   reg v2, f2, l2; reg [BB-1:0] n2; reg [PE*AW-1:0] i2;
