@@ -48,9 +48,17 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "lab:", err)
+		fmt.Fprintln(os.Stderr, "lab:", nameSignal(ctx, err))
 		os.Exit(1)
 	}
+}
+
+// nameSignal returns err, or that a signal ended the command.
+func nameSignal(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; the same command goes on")
+	}
+	return err
 }
 
 // root returns the command.

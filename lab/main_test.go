@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +56,18 @@ func TestMarks(t *testing.T) {
 				t.Errorf("%s: %+v", k.Name, f)
 			}
 		}
+	}
+}
+
+// TestInterrupted: a command that a signal ended, such as that of a time limit, says so.
+func TestInterrupted(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if err := nameSignal(ctx, fmt.Errorf("layer 3: %w", ctx.Err())); !strings.HasPrefix(err.Error(), "interrupted") {
+		t.Error(err)
+	}
+	if other := errors.New("no room"); nameSignal(ctx, other) != other {
+		t.Error("another error is lost")
 	}
 }
 

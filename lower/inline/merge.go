@@ -17,8 +17,8 @@ import (
 //   - a stage whose elements each need one position, with no more products than that has elements,
 //     and the stage that reads it
 //
-//   - a stage, and one whose elements each need one position of it, or windows that do not overlap,
-//     unless its result is the larger one, so that the stage behind may take it
+//   - a stage, and one whose elements each need one position of it, or of sums windows that do not
+//     overlap, unless its result is the larger one, so that the stage behind may take it
 //
 //   - stages whose operands, with constants, fit into the shared memory of a block, and whose
 //     results have one position
@@ -63,7 +63,7 @@ func (in *inliner) mergeStages(i, j int) bool {
 		role = ir.RolePad
 		named = func(b string) bool { return b == made.Name || ir.FindAlloc(f.Body, b) != nil }
 	case !hasRole(f, ir.RoleMean) && !expands(g, made) &&
-		(elementwise(g, g.Params[reader.param].Name) || pools(g, g.Params[reader.param].Buffer)):
+		(elementwise(g, g.Params[reader.param].Name) || sums && pools(g, g.Params[reader.param].Buffer)):
 		if sums {
 			role = ir.RoleValue
 		}
