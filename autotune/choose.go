@@ -18,8 +18,8 @@ import (
 // all stages less. programs are the program without a tuner, then one for each algorithm. Stages
 // depend on each other by levels, which lie as bytes where all layers that sum them read bytes. So
 // it begins with these programs, and with each layer's cheapest stage: of all algorithms, of those
-// that read bytes, and of the others. From each, the cheapest first, it changes one layer at a time,
-// or all that read one tensor, as long as that helps.
+// that read bytes, and of the others. From each, the cheapest first, it changes one layer at a
+// time, or all that read one tensor, as long as that helps.
 func (a *agreement) choose(ctx context.Context, programs []*ir.Program) (map[string]layout.Algorithm, error) {
 	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), unknown: map[place]bool{},
 		stages: map[string]map[layout.Algorithm]float64{}, costs: map[string]float64{}}

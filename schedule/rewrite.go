@@ -70,8 +70,8 @@ func stmts(s ir.Stmt) []ir.Stmt {
 	return []ir.Stmt{s}
 }
 
-// ancestors lists the statements from s to the loop called name, outermost first; none if s does not
-// hold it.
+// ancestors lists the statements from s to the loop called name, outermost first; none if s does
+// not hold it.
 func ancestors(s ir.Stmt, name string) []ir.Stmt {
 	if l, ok := s.(*ir.For); ok && l.Var == name {
 		return []ir.Stmt{s}
