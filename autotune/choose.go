@@ -1,6 +1,7 @@
 package autotune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,9 +17,9 @@ import (
 // choose gives layers other algorithms than they have without a tuner, where that makes the sum of
 // all stages less. programs are the program without a tuner, then one for each algorithm. Stages
 // depend on each other by levels, which lie as bytes where all layers that sum them read bytes. So
-// it begins with these programs, and with the algorithm with the cheapest stage of each layer, of
-// those that read bytes, and of the others. Then it changes one layer at a time, or all that read
-// one tensor, as long as that helps.
+// it begins with these programs, and with each layer's cheapest stage: of all algorithms, of those
+// that read bytes, and of the others. From each, the cheapest first, it changes one layer at a
+// time, or all that read one tensor, as long as that helps.
 func (a *agreement) choose(ctx context.Context, programs []*ir.Program) (map[string]layout.Algorithm, error) {
 	c := &chooser{agreement: a, usual: algorithmsOf(programs[0]), unknown: map[place]bool{},
 		stages: map[string]map[layout.Algorithm]float64{}, costs: map[string]float64{}}
@@ -34,12 +35,21 @@ func (a *agreement) choose(ctx context.Context, programs []*ir.Program) (map[str
 			return nil, err
 		}
 	}
-	begin := []assignment{c.cheapestStages(func(layout.Algorithm) bool { return true }),
+	begin := append([]assignment{c.cheapestStages(func(layout.Algorithm) bool { return true }),
 		c.cheapestStages(layout.Algorithm.ReadsBytes),
-		c.cheapestStages(func(by layout.Algorithm) bool { return !by.ReadsBytes() })}
+		c.cheapestStages(func(by layout.Algorithm) bool { return !by.ReadsBytes() })},
+		lists.Map(programs, algorithmsOf)...)
+	for _, at := range begin {
+		if _, err := c.cost(ctx, at); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(begin, func(a, b assignment) int {
+		return cmp.Compare(c.costs[fmt.Sprint(a)], c.costs[fmt.Sprint(b)])
+	})
 	moves := c.moves()
 	best, least := c.usual, math.Inf(1)
-	for _, at := range append(begin, lists.Map(programs, algorithmsOf)...) {
+	for _, at := range begin {
 		at, cost, err := c.descend(ctx, at, moves)
 		if err != nil {
 			return nil, err
@@ -70,11 +80,12 @@ type chooser struct {
 	usual   assignment
 	unknown map[place]bool // stages without a tuner that were not measured
 	// stages are the costs of layers' stages by algorithm, of the others: the least in any program.
-	stages map[string]map[layout.Algorithm]float64
-	costs  map[string]float64 // of programs, by their assignments
+	stages  map[string]map[layout.Algorithm]float64
+	costs   map[string]float64 // of programs, by their assignments
+	lowered int                // programs, beside those that were given
 }
 
-// maxLowerings bounds the programs with learned costs: each takes some ten milliseconds.
+// maxLowerings bounds the programs that are lowered: each takes some ten milliseconds.
 const maxLowerings = 80
 
 // changes are the algorithms that layers do not have without a tuner.
@@ -119,7 +130,9 @@ func (c *chooser) moves() (all []assignment) {
 					all, together[layer] = append(all, assignment{layer: by}), by
 				}
 			}
-			all = append(all, together)
+			if len(together) > 1 {
+				all = append(all, together)
+			}
 		}
 	}
 	return all
@@ -146,7 +159,7 @@ func (c *chooser) descend(ctx context.Context, at assignment, moves []assignment
 }
 
 // learn returns and notes the cost of p, which has the algorithms of by. A stage that was not
-// measured costs nothing if that is so without a tuner, too.
+// measured without a tuner costs nothing.
 func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) (sum float64, err error) {
 	for _, s := range p.Stages {
 		m, err := c.cheapest(ctx, p, p.FuncByName(s.Func))
@@ -154,18 +167,18 @@ func (c *chooser) learn(ctx context.Context, p *ir.Program, by assignment) (sum 
 		switch {
 		case err != nil:
 			return 0, err
-		case m != nil:
-			cost = m.cost
 		case unknown:
 			cost = 0
+		case m != nil:
+			cost = m.cost
 		}
 		sum += cost
-		if own, ok := by[s.Name]; ok && !unknown {
+		if algorithm, ok := by[s.Name]; ok && !unknown {
 			if c.stages[s.Name] == nil {
 				c.stages[s.Name] = map[layout.Algorithm]float64{}
 			}
-			if known, ok := c.stages[s.Name][own]; !ok || cost < known {
-				c.stages[s.Name][own] = cost
+			if known, ok := c.stages[s.Name][algorithm]; !ok || cost < known {
+				c.stages[s.Name][algorithm] = cost
 			}
 		}
 	}
@@ -179,9 +192,10 @@ func (c *chooser) cost(ctx context.Context, by assignment) (float64, error) {
 	if cost, ok := c.costs[fmt.Sprint(by)]; ok {
 		return cost, nil
 	}
-	if len(c.costs) >= maxLowerings {
+	if c.lowered >= maxLowerings {
 		return math.Inf(1), nil
 	}
+	c.lowered++
 	p, err := c.network.lowered(ctx, c.changes(by))
 	if err != nil {
 		return 0, err

@@ -18,8 +18,8 @@ import (
 )
 
 // Algorithms chooses algorithms for the layers of g that o leaves open, by least predicted cost of
-// the whole network. For a target without a machine.Model it has only the layers that do not get
-// the first algorithm that applies.
+// the whole network. For a target without a machine.Model it has only the layers that get
+// PopcountDense in the place of Popcount.
 func Algorithms(ctx context.Context, g *graph.Graph, o lower.Options) (map[string]layout.Choice, error) {
 	s, err := newFinder(o.Target, Options{})
 	if err != nil {

@@ -132,6 +132,9 @@ func newRandomRun(t *testing.T) *randomRun {
 		}
 		r.boards = append(r.boards, name)
 	}
+	if len(r.boards) == 0 {
+		t.Fatalf("-targets %q: no target whose cases can run here, of %s", *only, strings.Join(names, ", "))
+	}
 	r.boards = append(r.boards, r.boards[:min(6, len(r.boards))]...) // the first six get twice as many cases as the others
 	return r
 }

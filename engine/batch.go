@@ -73,7 +73,7 @@ func (b *batches) run(ctx context.Context, d *describe.Artifact, jobs []Job, fre
 	began := time.Now()
 	done, err := process(ctx, steps)
 	if err != nil && context.Cause(ctx) == errLimit {
-		return nil, &FaultError{Fault: TimedOut, Limit: b.o.Limit, Err: err}
+		return nil, &FaultError{Fault: TimedOut, Limit: b.o.Limit, Err: errLimit}
 	}
 	if err != nil {
 		return nil, FaultOf(err)

@@ -84,7 +84,7 @@ func command(t *task.Task) *cobra.Command {
 			return t.Run(c.Context(), o, c.OutOrStdout())
 		}}
 	f := c.Flags()
-	f.StringVar(&o.Only, "only", "", "only subjects that match a regular expression")
+	f.StringVar(&o.Only, "only", "", "only subjects or targets that match a regular expression")
 	f.IntVar(&o.Rounds, "rounds", max(1, t.Rounds), "rounds in which all take turns")
 	f.BoolVar(&o.Anew, "anew", false, "measure also subjects that were measured today with the same code")
 	f.BoolVar(&o.Missing, "missing", false, "measure only subjects without any figure, unless --anew is given")

@@ -70,14 +70,14 @@ func stmts(s ir.Stmt) []ir.Stmt {
 	return []ir.Stmt{s}
 }
 
-// wayTo lists the statements from s to the loop called name, outermost first; none if s does not
-// hold it.
-func wayTo(s ir.Stmt, name string) []ir.Stmt {
+// ancestors lists the statements from s to the loop called name, outermost first; none if s does
+// not hold it.
+func ancestors(s ir.Stmt, name string) []ir.Stmt {
 	if l, ok := s.(*ir.For); ok && l.Var == name {
 		return []ir.Stmt{s}
 	}
 	for _, t := range ir.Children(s) {
-		if way := wayTo(t, name); way != nil {
+		if way := ancestors(t, name); way != nil {
 			return append([]ir.Stmt{s}, way...)
 		}
 	}
@@ -86,7 +86,7 @@ func wayTo(s ir.Stmt, name string) []ir.Stmt {
 
 // path lists the loops around and including the loop called name, outermost first.
 func path(s ir.Stmt, name string) (loops []*ir.For) {
-	for _, t := range wayTo(s, name) {
+	for _, t := range ancestors(s, name) {
 		if l, ok := t.(*ir.For); ok {
 			loops = append(loops, l)
 		}
@@ -96,7 +96,7 @@ func path(s ir.Stmt, name string) (loops []*ir.For) {
 
 // conditions lists the conditions that hold around the loop called name of f.
 func conditions(f *ir.Func, name string) (held []ir.Expr) {
-	way := wayTo(f.Body, name)
+	way := ancestors(f.Body, name)
 	for k, s := range way {
 		i, ok := s.(*ir.If)
 		switch {
@@ -113,7 +113,7 @@ func conditions(f *ir.Func, name string) (held []ir.Expr) {
 // guards lists the conditions under which the loop called name runs, up to an else branch around
 // it. Those that read buffers are left out.
 func guards(s ir.Stmt, name string) (held []ir.Expr) {
-	way := wayTo(s, name)
+	way := ancestors(s, name)
 	for k, s := range way {
 		if i, ok := s.(*ir.If); ok {
 			if way[k+1] != i.Then {

@@ -39,7 +39,7 @@ func zeroRows() []string {
 		"select(%x[%i] < 0.0, %x[%i], 0.0)", "select(%x[%i] > -0.0, %x[%i], -0.0)", "select(0.0 > %x[%i], %x[%i], 0.0)",
 		"select(%x[%i] < %kept[0], %x[%i], %kept[0])",
 		"max(-0.0, %x[%i] * 4.0)", "min(0.0, %x[%i] * 4.0)", "min(%x[%i] * 4.0, 0.0)", "select(%x[%i] * 4.0 > -0.0, %x[%i] * 4.0, -0.0)",
-		"neg(" + sum + ")", sum + " * -1.0", sum + " / -1.0", "-0.0 - " + sum, "%x[%i] + 0.0", "0.0 - %x[%i]",
+		"neg(" + sum + ")", sum + " * -1.0", sum + " / -1.0", "-0.0 - " + sum, "%x[%i] + 0.0", "%x[%i] + cast<f32>(0)", "%x[%i] + bitcast<f32>(0u32)", "0.0 - %x[%i]",
 		"fma(%x[%i], 2.0, 0.0)", "select(%x[%i] < 0.0, -1.0, 0.0)", "neg(floor(neg(" + sum + ")))",
 		"bitcast<f32>(bitcast<u32>(" + sum + ") ^ 2147483648u32)",
 	}

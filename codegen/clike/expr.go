@@ -225,6 +225,8 @@ func (w *writer) float(e ir.Expr) string {
 		return fmt.Sprintf("(%s ? %s : %s)", w.cond(e), w.float(e.A), w.float(e.B))
 	case *ir.Cast:
 		switch from := e.A.Type(); {
+		case isZero(e.A):
+			return w.floatLiteral(0)
 		case from.IsFloat():
 			return w.float(e.A)
 		case from == ir.I64:
@@ -232,13 +234,22 @@ func (w *writer) float(e ir.Expr) string {
 		}
 		return "(float)" + w.expr(e.A)
 	case *ir.Bitcast:
-		if e.A.Type().IsFloat() {
+		switch {
+		case isZero(e.A):
+			return w.floatLiteral(0)
+		case e.A.Type().IsFloat():
 			return w.float(e.A)
 		}
 		return fmt.Sprintf("%s((uint32_t)%s)", w.u.use("rc_float"), w.expr(e.A))
 	}
 	w.fail("", "%s is unknown in C", ir.ExprString(e))
 	return ""
+}
+
+// isZero reports whether e is the integer 0.
+func isZero(e ir.Expr) bool {
+	i, ok := e.(*ir.IntImm)
+	return ok && i.V == 0
 }
 
 // floats is an operation on flushed floats.

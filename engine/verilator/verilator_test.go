@@ -52,7 +52,9 @@ func TestStreams(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d networks have a part in hardware", inHardware)
+	if t.Logf("%d networks have a part in hardware", inHardware); inHardware == 0 {
+		t.Error("there should be some")
+	}
 }
 
 // TestRandomNetworks is TestStreams of random networks, those that have a part in hardware. Their engines are proved.
@@ -61,7 +63,10 @@ func TestRandomNetworks(t *testing.T) {
 	if os.Getenv("RIPC_REQUIRE_FPGA") != "" {
 		wanted = 100
 	}
-	for seed := uint64(0); wanted > 0; seed++ {
+	for seed, most := uint64(0), uint64(20*wanted); wanted > 0; seed++ {
+		if seed == most {
+			t.Fatalf("%d more were wanted of %d", wanted, most)
+		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "n.json")
 			text := randnet.Join([]map[string]any{randnet.Model(rand.New(rand.NewPCG(seed, 80)), "")}, 1)

@@ -99,7 +99,7 @@ class Network:
         for mine, given in zip(self.inputs, arrays):
             if given.dtype != mine.dtype:
                 raise Error(f"an input is {mine.dtype}, the array is {given.dtype}: give array.astype('{mine.dtype}')")
-            if given.size != runs * mine.size or runs > 1 and len(given) != runs * len(mine):
+            if given.size != runs * mine.size or runs > 1 and (mine.ndim < 2 or given.shape != (runs * len(mine), *mine.shape[1:])):
                 raise Error(f"an input is {list(mine.shape)}, the array is {list(given.shape)}: a run takes {mine.size} numbers")
         results = []
         for k in range(runs):

@@ -175,17 +175,17 @@ func (c *estimate) address(idx []ir.Expr, lane string) int {
 	if lane == "" {
 		return 0
 	}
-	n, own := 0, false
+	n, perLane := 0, false
 	for _, x := range idx {
 		for _, t := range arith.ToAffine(x).Terms {
 			n++
 			if _, plain := t.Atom.(*ir.Var); !plain && arith.Mentions(t.Atom, lane) {
-				own = true
+				perLane = true
 				n += c.expr(t.Atom, lane)
 			}
 		}
 	}
-	if !own {
+	if !perLane {
 		return 0
 	}
 	return n

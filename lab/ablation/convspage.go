@@ -18,8 +18,8 @@ func precisions(t string) []precision {
 
 type precision struct{ name, variant, speedup string }
 
-// measured are those of the shapes that were measured in all precisions.
-func (r results) measured(t string, shapes []shape) []shape {
+// completeShapes are those of the shapes that were measured in all precisions.
+func (r results) completeShapes(t string, shapes []shape) []shape {
 	return slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool {
 		return slices.ContainsFunc(precisions(t), func(p precision) bool {
 			return r.find(t, s.name(), p.variant) == nil
@@ -29,7 +29,7 @@ func (r results) measured(t string, shapes []shape) []shape {
 
 // speedups writes the rows of Larq Compute Engine's Table 2, for the shapes of its Figure 3.
 func (r results) speedups(b *strings.Builder, t string) {
-	shapes, all := r.measured(t, sweep()), precisions(t)
+	shapes, all := r.completeShapes(t, sweep()), precisions(t)
 	if len(shapes) == 0 {
 		return
 	}

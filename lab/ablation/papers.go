@@ -97,7 +97,7 @@ func PaperRows(s *figures.Store, boards []string) (rows []PaperRow, used []*figu
 	add(PaperRow{Figure: "Larq, table 6", Subject: "convolutions of many sizes in bits, beside floats, mean",
 		Theirs: "17x"}, []string{"rpi4"}, func(b, full string) string {
 		sum, n := 0.0, 0.0
-		for _, s := range r.measured(b, sweep()) {
+		for _, s := range r.completeShapes(b, sweep()) {
 			sum, n = sum+speed(b, s.name(), full, floatTwin), n+1
 		}
 		return times(sum / n)

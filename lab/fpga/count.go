@@ -276,12 +276,12 @@ type peer struct {
 }
 
 func peers() []peer {
-	own := func(network string, cycles int) ask { return ask{"fpga/" + network + ".json", "pynq-z2", cycles, 0} }
+	pynq := func(network string, cycles int) ask { return ask{"fpga/" + network + ".json", "pynq-z2", cycles, 0} }
 	reuse := func(factor int) ask { return ask{"fpga/cnv4.json", "zcu104", 0, factor} }
 	return []peer{
-		{own("mlp4", 64), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0, ""},
-		{own("cnv4", 8712), "CNV-4", "FINN", 18773, 24925, 0, 42, 0, ""},
-		{own("cnv8half", 73728), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50, ""},
+		{pynq("mlp4", 64), "MLP-4", "FINN", 11579, 17981, 0, 14.5, 0, ""},
+		{pynq("cnv4", 8712), "CNV-4", "FINN", 18773, 24925, 0, 42, 0, ""},
+		{pynq("cnv8half", 73728), "CNV-8, half", "FINN", 25318, 31608, 0, 90, 50, ""},
 		{ask{}, "CNV-8", "FINN", 41713, 53280, 0, 194, 350, "exceeds block RAM"},
 		{reuse(64), "CNV-4, reuse 64", "hls4ml", 61108, 41158, 81, 51.5, .217, ""},
 		{reuse(32), "reuse 32, scales", "hls4ml", 64916, 43170, 161, 69.5, .186, ""},

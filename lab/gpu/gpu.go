@@ -95,8 +95,8 @@ func Task() *task.Task {
 	}
 }
 
-// measured returns the case of a subject.
-func (r *runner) measured(subject string,
+// newCase returns the case of a subject.
+func (r *runner) newCase(subject string,
 	measure func(ctx context.Context) (map[string]float64, string, error)) task.Case {
 	return task.Case{Key: figures.Key{Subject: subject, Target: r.target},
 		Measure: func(ctx context.Context, m figures.Mark) ([]figures.Figure, error) {
@@ -109,7 +109,7 @@ func (r *runner) measured(subject string,
 // rates lists the instructions that the GPU has, memory and launches.
 func (r *runner) rates() (all []task.Case) {
 	rate := func(subject string, measure func(ctx context.Context) (map[string]float64, error)) {
-		all = append(all, r.measured(subject, func(ctx context.Context) (map[string]float64, string, error) {
+		all = append(all, r.newCase(subject, func(ctx context.Context) (map[string]float64, string, error) {
 			v, err := measure(ctx)
 			return v, "", err
 		}))
@@ -129,7 +129,7 @@ func (r *runner) rates() (all []task.Case) {
 // networks lists the networks.
 func (r *runner) networks() (all []task.Case) {
 	for _, n := range networks() {
-		all = append(all, r.measured(n.String(), func(ctx context.Context) (map[string]float64, string, error) {
+		all = append(all, r.newCase(n.String(), func(ctx context.Context) (map[string]float64, string, error) {
 			return r.network(ctx, n)
 		}))
 	}

@@ -134,7 +134,7 @@ func TestText(t *testing.T) {
 func sample() map[string][]string {
 	all := map[string][]string{"mlp4": {"rpi3"}, "vehicle_lbp": {"rpi4"}}
 	for _, layer := range "ABCD" {
-		all[fmt.Sprintf("conv%c_n1_unipolar", layer)] = []string{"bpi-f3", "riscv64-v128"}
+		all[fmt.Sprintf("conv%c_n1_unipolar", layer)] = vectorMachines()
 	}
 	for i, name := range boards() {
 		for k := range 2 {

@@ -184,11 +184,11 @@ func Speedups(root, target, network, twin string) (least, most float64, err erro
 	if err != nil {
 		return 0, 0, err
 	}
-	own, other := l.find(target, network), l.find(target, twin)
-	if own == nil || other == nil {
+	figure, other := l.find(target, network), l.find(target, twin)
+	if figure == nil || other == nil {
 		return 0, 0, fmt.Errorf("%s has no %s or no %s on %s", file, network, twin, target)
 	}
-	for name, c := range own.Layers {
+	for name, c := range figure.Layers {
 		if o, ok := other.Layers[name]; ok && o.limit() != c.limit() {
 			x := float64(o.now()) / float64(c.now())
 			if most = max(most, x); least == 0 || x < least {

@@ -109,7 +109,7 @@ func cases(context.Context, *regexp.Regexp) (all []task.Case, err error) {
 		all = append(all, task.Case{Key: figures.Key{Subject: b.name}, Once: simulated, Measure: b.measure})
 	}
 	for name, command := range commands() {
-		all = append(all, task.Case{Key: figures.Key{Subject: name}, Measure: timed(command)})
+		all = append(all, task.Case{Key: figures.Key{Subject: name}, Measure: timeCommand(command)})
 	}
 	return all, os.MkdirAll("build/numbers", 0o755)
 }
@@ -149,8 +149,8 @@ func (b bench) measure(ctx context.Context, mark figures.Mark) (_ []figures.Figu
 	return []figures.Figure{f}, nil
 }
 
-// timed measures a command once in a shell.
-func timed(command string) func(context.Context, figures.Mark) ([]figures.Figure, error) {
+// timeCommand measures a command once in a shell.
+func timeCommand(command string) func(context.Context, figures.Mark) ([]figures.Figure, error) {
 	return func(ctx context.Context, _ figures.Mark) ([]figures.Figure, error) {
 		cmd := exec.CommandContext(ctx, "sh", "-c", command)
 		var out bytes.Buffer

@@ -114,7 +114,7 @@ func (t *Task) Run(ctx context.Context, o Options, out io.Writer) (err error) {
 	return errors.Join(err, write(pages))
 }
 
-// cases returns the cases with subjects that only matches.
+// cases returns the cases with a subject or a target that only matches.
 func (t *Task) cases(ctx context.Context, only *regexp.Regexp) (some []Case, err error) {
 	all, err := t.Cases(ctx, only)
 	if err != nil || only == nil {
@@ -122,13 +122,15 @@ func (t *Task) cases(ctx context.Context, only *regexp.Regexp) (some []Case, err
 	}
 	var names []string
 	for _, c := range all {
-		names = append(names, c.Subject)
-		if only.MatchString(c.Subject) {
+		names = append(names, c.Subject, c.Target)
+		if only.MatchString(c.Subject) || c.Target != "" && only.MatchString(c.Target) {
 			some = append(some, c)
 		}
 	}
 	if len(some) == 0 {
-		return nil, fmt.Errorf("no subject matches %s: there are %s", only, strings.Join(slices.Compact(names), ", "))
+		slices.Sort(names)
+		names = slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
+		return nil, fmt.Errorf("no subject or target matches %s: there are %s", only, strings.Join(names, ", "))
 	}
 	return some, nil
 }

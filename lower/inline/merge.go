@@ -14,11 +14,12 @@ import (
 // becomes an alloc of the merged Func, which a schedule computes in a block or a thread. Before,
 // stages that branch and meet again are joined (joinStages). Three kinds of neighbours merge:
 //
-//   - a stage whose elements each need one position, with no more products than that has elements,
-//     and the stage that reads it
+//   - a stage whose elements each need one position, with at most one product for each element of
+//     its input, and the stage that reads it
 //
-//   - a stage, and one whose elements each need one position of it, or of sums windows that do not
-//     overlap, unless its result is the larger one, so that the stage behind may take it
+//   - a stage, and one whose elements each need one position of it, or of sums a window, together
+//     no more than there are, unless its result is the larger one, so that the stage behind may
+//     take it
 //
 //   - stages whose operands, with constants, fit into the shared memory of a block, and whose
 //     results have one position
@@ -119,27 +120,28 @@ func withRole(s ir.Stmt, named func(string) bool, role ir.Role) ir.Stmt {
 }
 
 // elementwise reports whether an element of f's result needs one position of its inputs. The input
-// called from and the tensors of f are read at the position of the loops. Axes also may have loops.
-func elementwise(f *ir.Func, from string, also ...ir.Axis) bool {
+// called from and the tensors of f are read at the position of the loops. Loops of the axes more
+// are allowed, too.
+func elementwise(f *ir.Func, from string, more ...ir.Axis) bool {
 	tensors, nests := scope(f.Body)
-	own := map[string]bool{from: true}
+	still := map[string]bool{from: true}
 	for _, b := range tensors {
-		own[b.Name] = true
+		still[b.Name] = true
 	}
-	elements := append(also, ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.Plane)
+	elements := append(more, ir.Batch, ir.Row, ir.Col, ir.Channel, ir.Word, ir.Bit, ir.Plane)
 	if ir.HasLoop(nests, func(l *ir.For) bool { return l.Extent > 1 && !slices.Contains(elements, l.Axis) }) {
 		return false
 	}
 	for e := range ir.Nodes(nests) {
-		if ld, ok := e.(*ir.Load); ok && own[ld.Buf] && slices.ContainsFunc(ld.Idx, moves) {
+		if ld, ok := e.(*ir.Load); ok && still[ld.Buf] && slices.ContainsFunc(ld.Idx, moves) {
 			return false
 		}
 	}
 	return true
 }
 
-// pools reports whether elements of f's result need windows of input x that do not overlap, in
-// several rows.
+// pools reports whether elements of f's result need windows of input x, in several rows. Together
+// they load no more than x has elements, so that x can be computed for each window.
 func pools(f *ir.Func, x ir.Buffer) bool {
 	return elementwise(f, "", ir.TapRow, ir.TapCol) && ir.CountLoads(f.Body, x.Name) <= x.Elems() &&
 		ir.HasLoop(f.Body, func(l *ir.For) bool { return l.Axis == ir.Row && l.Extent > 1 })

@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ripc/graph"
+	"ripc/graph/scalar"
+	"ripc/ir"
 )
 
 // TestPieces: the words of Dense hold each bit of the windows of all groups once, at its place, and
@@ -17,7 +19,7 @@ func TestPieces(t *testing.T) {
 		f := &graph.FusedConv{KH: rapid.IntRange(1, 3).Draw(t, "kh"), KW: rapid.IntRange(1, 3).Draw(t, "kw"), Groups: g, Out: g}
 		f.SW = rapid.IntRange(1, 3).Draw(t, "stride")
 		f.In = g * rapid.IntRange(1, 70).Draw(t, "channels")
-		c := Counted{true, rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
+		c := Counted{Dense: true, Bits: rapid.SampledFrom([]int{8, 16, WordBits}).Draw(t, "bits")}
 		pieces, taps := c.Pieces(f), f.KH*f.KW
 		_, _, words := c.extent(f)
 		whole := taps * c.WholeWords(f)
@@ -55,6 +57,20 @@ func TestPieces(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// TestApplying: every layer of one bit has an algorithm, with groups, too.
+func TestApplying(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := rapid.IntRange(1, 40).Draw(t, "groups")
+		f := &graph.FusedConv{KH: rapid.IntRange(1, 7).Draw(t, "kh"), KW: rapid.IntRange(1, 7).Draw(t, "kw"), SH: 1, SW: 1,
+			In: g * rapid.IntRange(1, 300).Draw(t, "channels"), Out: g * rapid.IntRange(1, 9).Draw(t, "filters"), Groups: g,
+			X: graph.Integers{Max: 1, Step: 1}, W: graph.Integers{Min: -1, Max: 1, Step: 2}}
+		x := graph.Value{Shape: []int{1, 9, 9, f.In}, LevelType: scalar.LevelType{Enc: ir.Unipolar, Bits: 1}}
+		if len(Applying(f, &x)) == 0 {
+			t.Fatal("none applies")
 		}
 	})
 }

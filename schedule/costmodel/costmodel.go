@@ -176,7 +176,7 @@ func newModel(names []string, constant float32, trees []tree) (*Model, error) {
 	return m, nil
 }
 
-// Predict returns the label that it predicts of each row of features, in the order of the Options.
+// Predict returns the predicted label of each row of features, in the order of the Options.
 // Each row must have all features.
 func (m *Model) Predict(rows [][]float32) []float64 {
 	out := make([]float64, len(rows))
@@ -191,8 +191,7 @@ func (m *Model) Predict(rows [][]float32) []float64 {
 }
 
 // Mean is a model with predictions that are the means of those of models, which have the same
-// features.
-// It knows no Importance.
+// features. It knows no Importance.
 func Mean(models ...*Model) (*Model, error) {
 	var constant float32
 	var trees []tree

@@ -34,8 +34,8 @@ func names(n int) []string {
 	return out
 }
 
-// of are options for features of the given names.
-func of(names []string) Options { return Options{Names: names, Rounds: 60, Depth: 5, Rate: 0.2} }
+// options are those for features of the given names.
+func options(names []string) Options { return Options{Names: names, Rounds: 60, Depth: 5, Rate: 0.2} }
 
 // awkward are rows of numbers that trees may stumble over: both zeros, subnormal ones, none at all.
 func awkward(r *rand.Rand, rows, width int) [][]float32 {
@@ -74,7 +74,7 @@ func TestEqualsXGBoost(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(width)))
 			s := l.session()
 			defer s.close()
-			m, err := train(t.Context(), s, samples(r, 400, width), of(names(width)))
+			m, err := train(t.Context(), s, samples(r, 400, width), options(names(width)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func compare(t *testing.T, got []float64, want []float32) {
 // TestConstant has nothing to split by: trees of one leaf.
 func TestConstant(t *testing.T) {
 	s := slices.Repeat([]Sample{{Features: []float32{1, 2}, Label: 5}}, 4)
-	m, err := library(t).Train(t.Context(), s, of(names(2)))
+	m, err := library(t).Train(t.Context(), s, options(names(2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestLearns(t *testing.T) {
 		x := []float32{float32(r.IntN(10)), float32(r.IntN(10))}
 		all = append(all, Sample{Features: x, Label: 1 + x[0]})
 	}
-	m, err := library(t).Train(t.Context(), all, of([]string{"matters", "noise"}))
+	m, err := library(t).Train(t.Context(), all, options([]string{"matters", "noise"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +156,11 @@ func TestConstants(t *testing.T) {
 		w.Features = []float32{3, s.Features[0], nan, s.Features[1]}
 		wide = append(wide, w)
 	}
-	small, err := l.Train(t.Context(), few, of([]string{"a", "b"}))
+	small, err := l.Train(t.Context(), few, options([]string{"a", "b"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := of([]string{"same", "a", "none", "b"})
+	o := options([]string{"same", "a", "none", "b"})
 	large, err := l.Train(t.Context(), wide, o)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestDeterministic(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			m, err := l.Train(t.Context(), samples(rand.New(rand.NewPCG(9, 9)), 200, 20), of(names(20)))
+			m, err := l.Train(t.Context(), samples(rand.New(rand.NewPCG(9, 9)), 200, 20), options(names(20)))
 			if err != nil {
 				t.Error(err)
 				return
@@ -201,7 +201,7 @@ func TestDeterministic(t *testing.T) {
 
 func TestEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	m, err := library(t).Train(t.Context(), samples(r, 200, 8), of(names(8)))
+	m, err := library(t).Train(t.Context(), samples(r, 200, 8), options(names(8)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestRefused(t *testing.T) {
 		"infinite": {[]Sample{{Features: []float32{float32(math.Inf(1))}}}, func(*Options) {}},
 		"rounds":   {[]Sample{good}, func(o *Options) { o.Rounds = 0 }},
 	} {
-		o := of(names(1))
+		o := options(names(1))
 		c.change(&o)
 		if _, err := l.Train(t.Context(), c.samples, o); !errors.As(err, new(*SamplesError)) {
 			t.Errorf("%s: %v", name, err)
@@ -309,7 +309,7 @@ func TestRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Train(ctx, []Sample{good}, of(names(1))); !errors.Is(err, context.Canceled) {
+	if _, err := l.Train(ctx, []Sample{good}, options(names(1))); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -341,7 +341,7 @@ func TestErrorsOfThreads(t *testing.T) {
 func TestLeaks(t *testing.T) {
 	l := library(t)
 	s := samples(rand.New(rand.NewPCG(3, 3)), 300, 100)
-	o := of(names(100))
+	o := options(names(100))
 	o.Rounds = 5
 	many := func(n int) {
 		var all sync.WaitGroup
@@ -392,7 +392,7 @@ func BenchmarkTrain(b *testing.B) {
 	l := library(b)
 	s := samples(rand.New(rand.NewPCG(1, 1)), 500, 150)
 	for b.Loop() {
-		if _, err := l.Train(b.Context(), s, of(names(150))); err != nil {
+		if _, err := l.Train(b.Context(), s, options(names(150))); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -400,7 +400,7 @@ func BenchmarkTrain(b *testing.B) {
 
 func BenchmarkPredict1000(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	m, err := library(b).Train(b.Context(), samples(r, 500, 150), of(names(150)))
+	m, err := library(b).Train(b.Context(), samples(r, 500, 150), options(names(150)))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func (l *Layer) analyzeCounts(term ir.Expr) {
 		a, b = b, a
 	}
 	l.weights, l.weightDims = b.Buf, l.sum.axesOf(b.Idx)
-	// in a layer with groups, channels choose words of the input, too
+	// In a layer with groups, channels choose words of the input, too
 	if chosenBy(a.Idx, l.sum.loop(ir.Channel)) || x.Op != ir.Xor || l.sum.loops[ir.WeightPlane] != nil {
 		return
 	}
