@@ -123,7 +123,10 @@ func refuseKind(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exportHelp(ext) +
 		"files that can be read are " + strings.Join(Kinds(), ", ")}
-	if ext == "" {
+	switch {
+	case path == "":
+		e.Msg = "the name of the model is empty"
+	case ext == "":
 		e.Msg = "its name does not end in the extension of a model"
 	}
 	info, err := os.Stat(path)
