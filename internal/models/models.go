@@ -117,8 +117,8 @@ func isModel(path string) bool {
 // maxNamed is the number of files that a message names.
 const maxNamed = 3
 
-// refuseKind returns the error for a path without the extension of a model file, or for a folder. For
-// a folder it names the models in it.
+// refuseKind returns the error for a path without the extension of a model file, or for a folder.
+// For a folder it names the models in it.
 func refuseKind(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exportHelp(ext) +
