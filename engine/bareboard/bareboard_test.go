@@ -233,7 +233,7 @@ func TestNothingThere(t *testing.T) {
 	b := boards.All()[0]
 	_, err := Build(context.Background(), Source{Name: "x"}, b)
 	var missing *ToolError
-	if !errors.As(err, &missing) || missing.Tool != b.Compiler || !strings.Contains(err.Error(), Setup) {
+	if !errors.As(err, &missing) || missing.Tool != b.Compiler || !strings.Contains(err.Error(), boards.Install) {
 		t.Errorf("without a compiler: %v", err)
 	}
 }

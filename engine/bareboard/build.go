@@ -272,7 +272,7 @@ func readFootprint(path string) (Footprint, error) {
 
 // findTool returns the path of a program. It fails with *ToolError.
 func findTool(name, purpose string) (string, error) {
-	return tools.Find(purpose, Setup, name)
+	return tools.Find(purpose, boards.Install, name)
 }
 
 // head is the beginning of a program's output.

@@ -7,9 +7,6 @@ import (
 	"ripc/engine/simulate"
 )
 
-// Setup is the command that installs the tools of this package.
-const Setup = "scripts/setup-mcu.sh"
-
 // ToolError says that a program is missing without which no board can be tried out.
 type ToolError = simulate.ToolError
 

@@ -117,13 +117,16 @@ func isModel(path string) bool {
 // maxNamed is the number of files that a message names.
 const maxNamed = 3
 
-// refuseKind returns the error for a path without the extension of a model file. For a folder it
-// names the models in it.
+// refuseKind returns the error for a path without the extension of a model file, or for a folder.
+// For a folder it names the models in it.
 func refuseKind(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	e := &ir.Error{Pos: ir.Pos{File: path}, Msg: fmt.Sprintf("unknown kind of model %q", ext), Help: exportHelp(ext) +
 		"files that can be read are " + strings.Join(Kinds(), ", ")}
-	if ext == "" {
+	switch {
+	case path == "":
+		e.Msg = "the name of the model is empty"
+	case ext == "":
 		e.Msg = "its name does not end in the extension of a model"
 	}
 	info, err := os.Stat(path)
@@ -170,7 +173,7 @@ func readRecognized(ctx context.Context, path string, o compile.Options) (*graph
 	}
 	ext := strings.ToLower(filepath.Ext(path))
 	read, ok := importers()[ext]
-	if !ok {
+	if info, err := os.Stat(path); !ok || err == nil && info.IsDir() {
 		return nil, refuseKind(path)
 	}
 	if name := o.Import.Name; name != "" && name != codegen.Identifier(name) {

@@ -184,6 +184,9 @@ func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) 
 		if a.DType != t.DType {
 			help += "; nothing is converted by itself (numpy: a.astype)"
 		}
+		if order := imageOrder(a.Shape, t.Shape); order != "" {
+			help += "; its axes are in another order (numpy: a.transpose" + order + ")"
+		}
 		return bad(fmt.Sprintf("the file holds %s %s, the input is %s %s", a.DType, ShapeText(a.Shape), t.DType,
 			ShapeText(t.Shape)), help)
 	}
@@ -194,6 +197,24 @@ func checkArray(t describe.Tensor, file string, a *npy.Array) ([][]byte, error) 
 		}
 	}
 	return splitRuns(t, k, a.Data), nil
+}
+
+// imageOrder returns the permutation that makes shape got, one or more images, an array of shape
+// want, if only the place of their channels differs, or "".
+func imageOrder(got, want []int) string {
+	for _, order := range [][]int{{0, 2, 3, 1}, {0, 3, 1, 2}} {
+		if len(got) != len(order) || len(want) != len(order) {
+			continue
+		}
+		same := want[0] != 0 && got[0] > 0 && got[0]%want[0] == 0
+		for to, from := range order[1:] {
+			same = same && got[from] == want[to+1]
+		}
+		if same {
+			return strings.NewReplacer("[", "(", "]", ")").Replace(ShapeText(order))
+		}
+	}
+	return ""
 }
 
 // splitRuns cuts k stacked tensors apart.

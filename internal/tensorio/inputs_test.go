@@ -175,6 +175,29 @@ func TestInputRefusals(t *testing.T) {
 	x := describe.Tensor{Name: "x", DType: "u8", Shape: []int{1, 2}, Encoding: "unipolar", Bits: 2}
 	y := x
 	y.Name = "y"
+	rows := describe.Tensor{Name: "x", DType: "u8", Shape: []int{1, 2, 2, 3}, Layout: "NHWC"}
+	planes := describe.Tensor{Name: "x", DType: "u8", Shape: []int{1, 3, 2, 2}, Layout: "NCHW"}
+	for _, c := range []struct {
+		input describe.Tensor
+		given []int
+		want  string // "" if no order of axes is named
+	}{
+		{rows, planes.Shape, "(numpy: a.transpose(0, 2, 3, 1))"},
+		{rows, []int{2, 3, 2, 2}, "(numpy: a.transpose(0, 2, 3, 1))"},
+		{planes, rows.Shape, "(numpy: a.transpose(0, 3, 1, 2))"},
+		{rows, []int{1, 2, 3, 3}, ""},
+		{rows, []int{3, 2, 2}, ""},
+	} {
+		size := 1
+		for _, n := range c.given {
+			size *= n
+		}
+		file := write("image.npy", &npy.Array{DType: "u8", Shape: c.given, Data: make([]byte, size)})
+		_, err := tensorio.Load([]describe.Tensor{c.input}, []string{file}, tensorio.Seeded(0))
+		if err == nil || !strings.Contains(err.Error(), c.want) || c.want == "" && strings.Contains(err.Error(), "transpose") {
+			t.Errorf("%v for %v: %v\nwant %q", c.given, c.input.Shape, err, c.want)
+		}
+	}
 	for _, c := range []struct {
 		specs []string
 		want  string

@@ -43,7 +43,7 @@ func loadPicture(t describe.Tensor, file string) (data []byte, note string, err 
 	defer f.Close()
 	config, _, err := image.DecodeConfig(f)
 	if err != nil {
-		return nil, "", bad("cannot read the picture", err)
+		return nil, "", bad("cannot read the picture, which has to be a PNG or a JPEG", err)
 	}
 	if int64(config.Width)*int64(config.Height) > maxPixels {
 		return nil, "", bad(fmt.Sprintf("the picture has %dx%d pixels; at most %d M are read", config.Width,
