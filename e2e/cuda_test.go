@@ -23,7 +23,7 @@ import (
 
 // TestLaunches: a network takes few kernels on a device, at full size.
 func TestLaunches(t *testing.T) {
-	for name, most := range map[string]int{"vehicle_rgb": 4, "vehicle_gray": 4, "vehicle_float": 4, "resnet18_a1": 24} {
+	for name, most := range map[string]int{"vehicle_rgb": 4, "vehicle_gray": 4, "vehicle_lbp": 4, "vehicle_float": 4, "resnet18_a1": 24} {
 		t.Run(name, func(t *testing.T) {
 			n, err := zoo.Find(name)
 			if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // Merge makes one stage of two where a device gains from it: each stage costs launches, and the
 // tensor between them would go through the device's memory. Only the second stage may read it. It
-// becomes an alloc of the merged Func, which a schedule computes in a block or a thread. Three
-// kinds of neighbours merge:
+// becomes an alloc of the merged Func, which a schedule computes in a block or a thread. Before,
+// stages that branch and meet again are joined (joinStages). Three kinds of neighbours merge:
 //
 //   - a stage whose elements each need one position, with at most one product for each element of
 //     its input, and the stage that reads it
@@ -27,6 +27,11 @@ func Merge(p *ir.Program, t targets.Target) {
 	if !t.IsDevice() {
 		return
 	}
+	in := newInliner(p, t)
+	for _, b := range p.Buffers {
+		in.joinStages(b.Name)
+	}
+	in.finish()
 	for merged := true; merged; { // a merged stage may suit the one before it
 		merged = false
 		in := newInliner(p, t)
